@@ -28,7 +28,7 @@ harness/client       include base reference/model reference/abi
 harness/judge        include base reference/model reference/spec reference/eval harness/client
 harness/journal      include base
 harness/runner       include base reference/model reference/spec reference/eval harness/client harness/judge harness/journal reports
-harness/suites       include base reference/model reference/abi reference/faults reference/spec reference/eval reference/ops reference/runtime randgraph compiler harness/client harness/judge harness/runner harness/fuzz
+harness/suites       include base reference/model reference/abi reference/faults reference/spec reference/eval reference/ops reference/runtime randgraph mlts compiler harness/client harness/judge harness/runner harness/fuzz
 harness/debug        include base reference/model reference/abi reference/faults reference/spec reference/eval harness/client harness/judge harness/journal harness/runner reports
 harness/datasheet    include base reference/model reference/spec reference/eval reference/ops randgraph harness/client harness/judge harness/runner harness/debug reports
 harness/fuzz         include base reference/model reference/abi reference/faults reference/spec reference/eval randgraph harness/client harness/judge harness/runner

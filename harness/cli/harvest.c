@@ -9,12 +9,11 @@
 
 #include "base/file.h"
 #include "harness/cli/cli.h"
-#include "harness/cli/tflite.h"
+#include "harness/cli/model_file.h"
 #include "mlts/data/dataset.h"
 #include "mlts/networks/networks.h"
 #include "reference/spec/spec.h"
 
-/** Of files in folders; those of ONNX only to be told that they are not read. */
 static const char *const suffixes[] = {".tflite", ".onnx", NULL};
 
 struct work {
@@ -26,11 +25,6 @@ struct work {
     FILE *file;              /* of the network; NULL: it has had nothing new */
     const char *path;
 };
-
-static bool ends_with(const char *s, const char *end) {
-    size_t n = strlen(s), k = strlen(end);
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
 
 /** The network with inputs drawn by seed. */
 static enum nnv_status draw(const char *model, uint64_t seed, struct nnv_arena *arena, struct nnv_spec *spec,
@@ -82,8 +76,6 @@ static enum nnv_status take_model(struct work *w, const char *model, struct nnv_
     struct nnv_spec spec;
     struct nnv_known known;
     enum nnv_status st = arena ? NNV_OK : nnv_no_memory(err);
-    if (st == NNV_OK && ends_with(model, ".onnx"))
-        st = nnv_fail(err, NNV_UNSUPPORTED, "nnvts does not read ONNX yet: give the model as .tflite");
     if (st == NNV_OK) st = draw(model, w->seed, arena, &spec, err);
     if (st == NNV_OK) st = nnv_known_make(&spec, false, arena, &known, err);
     if (st == NNV_OK) st = nnv_harvest_take(&w->h->found, &known, write_spec, w, err);
@@ -107,7 +99,7 @@ static enum nnv_status take_path(struct work *w, const char *path, struct nnv_er
     size_t n;
     enum nnv_status st = nnv_file_list(path, suffixes, &files, &n, err);
     if (st != NNV_OK) return st;
-    if (n == 0) st = nnv_fail(err, NNV_INVALID, "%s: no .tflite files", path);
+    if (n == 0) st = nnv_fail(err, NNV_INVALID, "%s: no .tflite or .onnx files", path);
     for (size_t i = 0; i < n && st == NNV_OK; i++) st = take_model(w, files[i], err);
     nnv_file_list_free(files, n);
     return st;

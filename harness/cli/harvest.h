@@ -15,9 +15,9 @@ struct nnv_cli_harvest {
 };
 
 /**
- * Takes models apart: .tflite files, folders of them, spec files, and the names of the program's own networks. The
- * folder gets a NETWORK.jsonl for each network that has something new. The caller sets found.group and clear, the rest
- * of h is zero at first, and its memory is arena's. A model that cannot be read is left out.
+ * Takes models apart: .tflite and .onnx files, folders of them, spec files, and the names of the program's own
+ * networks. The folder gets a NETWORK.jsonl for each network that has something new. The caller sets found.group and
+ * clear, the rest of h is zero at first, and its memory is arena's. A model that cannot be read is left out.
  */
 NNV_USE_RESULT enum nnv_status nnv_cli_harvest(const struct nnv_opt_list *models, const char *folder, uint64_t seed,
                                                struct nnv_arena *arena, struct nnv_cli_harvest *h, struct nnv_err *err);

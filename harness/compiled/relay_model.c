@@ -6,7 +6,8 @@
 
 #include "base/file.h"
 #include "compiler/nnapi/decompile/decompile.h"
-#include "mlts/tflite/tflite.h"
+#include "mlts/networks/networks.h"
+#include "mlts/onnx/onnx.h"
 
 static const size_t LONGEST = (size_t)1 << 32;
 
@@ -21,9 +22,9 @@ static enum nnv_status read_file(const char *path, struct nnv_arena *arena, char
     return *data ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
 }
 
-/** Behind the first offset of such a file stands what it is. */
-static bool is_tflite(const char *path, const char *data, size_t size) {
-    return nnv_is_tflite(path) || (size >= 8 && memcmp(data + 4, "TFL3", 4) == 0);
+/** Behind the first offset of a .tflite file stands what it is; those of ONNX are known by their name. */
+static bool is_model(const char *path, const char *data, size_t size) {
+    return nnv_network_is_file(path) || (size >= 8 && memcmp(data + 4, "TFL3", 4) == 0);
 }
 
 /** A program that was no text becomes the text that `nnvts import` writes, so that both compile to the same bytes. */
@@ -32,7 +33,7 @@ static enum nnv_status convert(const char *path, const char *data, size_t size, 
     struct nnv_network net;
     struct nnv_relay_module *m;
     struct nnv_text text = {0};
-    enum nnv_status s = nnv_tflite_import(data, size, path, arena, &net, err);
+    enum nnv_status s = nnv_network_import(data, size, path, arena, &net, err);
     if (s != NNV_OK) return s;
     s = nnv_decompile(&net.model, net.input_names, arena, &m, err);
     if (s != NNV_OK) return nnv_at(err, s, "%s", path);
@@ -59,16 +60,17 @@ enum nnv_status nnv_relay_program_read(const char *path, const char *params, str
     char *data;
     size_t size;
     *p = (struct nnv_relay_program){0};
-    if (!path) return nnv_fail(err, NNV_INVALID, "which program? give a file of Relay text, or a .tflite model");
+    if (!path)
+        return nnv_fail(err, NNV_INVALID, "which program? give a file of Relay text, or a .tflite or .onnx model");
     enum nnv_status s = read_file(path, arena, &data, &size, err);
     if (s != NNV_OK) return s;
-    const bool tflite = is_tflite(path, data, size);
-    if (tflite && params)
-        return nnv_fail(err, NNV_INVALID, "--params: %s is a TensorFlow Lite model, which holds all values itself",
-                        path);
+    const bool model = is_model(path, data, size);
+    if (model && params)
+        return nnv_fail(err, NNV_INVALID, "--params: %s is a%s model, which holds all values itself", path,
+                        nnv_is_onnx(path) ? "n ONNX" : " TensorFlow Lite");
     p->text = data;
     p->len = size;
-    if (tflite) s = convert(path, data, size, arena, p, err);
+    if (model) s = convert(path, data, size, arena, p, err);
     if (s == NNV_OK) s = nnv_relay_parse(p->text, p->len, path, arena, &p->m, err);
     return s == NNV_OK && params ? bind(params, arena, p, err) : s;
 }

@@ -16,6 +16,7 @@ struct nnv_case {
     const char *op;      /**< main operation, or "" */
     const char *type;    /**< type tag of the main operand, or "" */
     const char *tags;    /**< space-separated further tags, "" if none: "exact", "edge", "slow" */
+    bool foreign;        /**< a model of another form: what NNAPI has no equal for is UNSUPPORTED, not a SKIP */
     int level;           /**< feature level that a driver must have to be asked; 0: any */
     uint64_t a, b, c, d; /**< the suite's own */
     const void *data;    /**< the suite's own */

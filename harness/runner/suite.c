@@ -113,7 +113,11 @@ static void run_case(struct nnv_case_env *env, const struct nnv_case *c, struct 
     if (st == NNV_OK)
         nnv_judge(env, spec, c->level, precision, result);
     else
-        nnv_result_end(result, st == NNV_UNSUPPORTED ? NNVTS_WHY_NO_REFERENCE : NNVTS_WHY_HARNESS, "%s", err.text);
+        nnv_result_end(result,
+                       st != NNV_UNSUPPORTED ? NNVTS_WHY_HARNESS
+                       : c->foreign          ? NNVTS_WHY_NO_EQUAL
+                                             : NNVTS_WHY_NO_REFERENCE,
+                       "%s", err.text);
 }
 
 void nnv_case_run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {

@@ -14,10 +14,11 @@
 #include "base/file.h"
 #include "harness/suites/suites.h"
 #include "randgraph/single/single.h"
+#include "mlts/onnx/onnx.h"
 #include "reference/model/op.h"
 
-/* Of the files in folders; .example.cpp are AOSP's generated tests. */
-static const char *const suffixes[] = {".json", ".jsonl", ".example.cpp", NULL};
+/* Of the files in folders; .example.cpp are AOSP's generated tests, /model.onnx and .onnx ONNX's. */
+static const char *const suffixes[] = {".json", ".jsonl", ".example.cpp", ".onnx", "/model.onnx", NULL};
 
 /* ------------------------------------------------------------------- listing */
 
@@ -142,12 +143,33 @@ static enum nnv_status add_cpp(struct nnv_case_list *list, const struct source *
     return add_case(list, source, at, &t, err);
 }
 
+/** Appends a case for each set of test data beside an ONNX model. A model without any becomes a case, too: its worker
+ * tells so. */
+static enum nnv_status add_onnx(struct nnv_case_list *list, const struct source *source, struct nnv_err *err) {
+    const uint32_t sets = nnv_onnx_test_count(source->path);
+    enum nnv_status st = NNV_OK;
+    for (uint32_t i = 0; i < (sets ? sets : 1) && st == NNV_OK; i++) {
+        const struct nnv_case c = {.name = nnv_arena_printf(list->arena, "spec/%s/%u", source->stem, i),
+                                   .suite = "spec",
+                                   .op = "",
+                                   .type = "",
+                                   .tags = "onnx",
+                                   .foreign = true,
+                                   .a = i,
+                                   .b = sets,
+                                   .data = source->path};
+        st = c.name ? nnv_case_add(list, &c, err) : nnv_no_memory(err);
+    }
+    return st;
+}
+
 static enum nnv_status add_file(const char *root, const char *path, struct nnv_case_list *list, struct nnv_err *err) {
     struct nnv_spec_file *file = NULL;
     char *stem = stem_of(root, path, list->arena);
     struct source source = {nnv_arena_strdup(list->arena, path), stem};
     if (!source.path || !stem) return nnv_no_memory(err);
     make_word(stem, true);
+    if (nnv_is_onnx(path)) return add_onnx(list, &source, err);
     struct nnv_arena *arena = nnv_arena_new();
     if (!arena) return nnv_no_memory(err);
     enum nnv_status st = nnv_spec_open(path, &file, err);
@@ -196,7 +218,7 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
     size_t count, first = list->count;
     enum nnv_status st = nnv_file_list(config->specs, suffixes, &paths, &count, err);
     if (st != NNV_OK) return st;
-    if (count == 0) st = nnv_fail(err, NNV_INVALID, "%s: no .json, .jsonl or .example.cpp files", config->specs);
+    if (count == 0) st = nnv_fail(err, NNV_INVALID, "%s: no .json, .jsonl, .example.cpp or .onnx files", config->specs);
     for (size_t i = 0; i < count && st == NNV_OK; i++) st = add_file(config->specs, paths[i], list, err);
     nnv_file_list_free(paths, count);
     return st == NNV_OK ? make_unique(list, first, err) : st;
@@ -267,8 +289,21 @@ static const struct nnv_model *valid_model(const struct nnv_case *c, uint64_t se
     return what.op && nnv_single_build(&what, arena, &spec, &ignored) == NNV_OK ? &spec->model : NULL;
 }
 
+static enum nnv_status build_onnx(const struct nnv_case *c, struct nnv_arena *arena, struct nnv_spec **spec,
+                                  struct nnv_err *err) {
+    *spec = NNV_NEW(arena, struct nnv_spec, 1);
+    if (!*spec) return nnv_no_memory(err);
+    if (c->b == 0)
+        return nnv_fail(err, NNV_UNSUPPORTED, "%s: there are no test data beside it (--models takes such a file)",
+                        (const char *)c->data);
+    enum nnv_status st = nnv_onnx_test(c->data, (uint32_t)c->a, arena, *spec, err);
+    (*spec)->name = c->name;
+    return st;
+}
+
 static enum nnv_status build(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
                              struct nnv_spec **spec, struct nnv_err *err) {
+    if (c->foreign) return build_onnx(c, arena, spec, err);
     char *text = NULL;
     enum nnv_status st = read_text(c, arena, &text, err);
     if (st != NNV_OK) return st;

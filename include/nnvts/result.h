@@ -45,6 +45,7 @@ enum nnvts_verdict {
     X(VALID_MODEL, UNSUPPORTED, "the driver does not support the same model without the mistake")                      \
     X(INTERFACE, UNSUPPORTED, "the driver's interface cannot say what the case needs said")                            \
     X(OPEN_SHAPES, UNSUPPORTED, "the driver does not execute models whose shapes are left open")                       \
+    X(NO_EQUAL, UNSUPPORTED, "NNAPI has no equal for a part of the foreign model")                                     \
     X(EXPECTATION, FAIL, "does not do what the case expects")                                                          \
     X(VALUES, FAIL, "values are wrong")                                                                                \
     X(SHAPE, FAIL, "reports another shape or size of an output than it has")                                           \

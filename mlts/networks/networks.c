@@ -8,11 +8,12 @@
 #include "base/file.h"
 #include "mlts/networks/mobilenet.h"
 #include "mlts/networks/recurrent.h"
+#include "mlts/onnx/onnx.h"
 #include "mlts/tflite/tflite.h"
 #include "mlts/networks/trained.h"
 #include "reference/spec/spec.h"
 
-enum { WEIGHT_SEED = 1, IMAGENET_CLASSES = 1001, MOST_BYTES = 1 << 30 /* of a .tflite file */ };
+enum { WEIGHT_SEED = 1, IMAGENET_CLASSES = 1001, MOST_BYTES = 1 << 30 /* of a file */ };
 
 #define MOBILENET(version, width, size, type, default_)                                                                \
     {                                                                                                                  \
@@ -107,14 +108,22 @@ static enum nnv_task guess_task(const struct nnv_network *net) {
     return NNV_TASK_NONE;
 }
 
-static enum nnv_status open_tflite(const char *path, struct nnv_arena *arena, struct nnv_network *net,
-                                   struct nnv_err *err) {
+bool nnv_network_is_file(const char *path) { return nnv_is_tflite(path) || nnv_is_onnx(path); }
+
+enum nnv_status nnv_network_import(const void *data, size_t size, const char *path, struct nnv_arena *arena,
+                                   struct nnv_network *net, struct nnv_err *err) {
+    return nnv_is_onnx(path) ? nnv_onnx_import(data, size, path, NULL, arena, net, NULL, err)
+                             : nnv_tflite_import(data, size, path, arena, net, err);
+}
+
+static enum nnv_status open_file(const char *path, struct nnv_arena *arena, struct nnv_network *net,
+                                 struct nnv_err *err) {
     char *data;
     size_t size;
     const char *name = net->name;
     enum nnv_status st = nnv_file_read(path, MOST_BYTES, &data, &size, err);
     if (st != NNV_OK) return st;
-    st = nnv_tflite_import(data, size, path, arena, net, err);
+    st = nnv_network_import(data, size, path, arena, net, err);
     free(data);
     if (st != NNV_OK) return st;
     net->name = net->origin = name;
@@ -158,8 +167,8 @@ enum nnv_status nnv_network_open(const char *name, struct nnv_arena *arena, stru
             *data = nnv_trained_models[i].task == NNV_TASK_SPELL ? "speech" : "pictures";
             return open_trained(&nnv_trained_models[i], arena, net, err);
         }
-    if (ends_with(name, ".tflite")) return open_tflite(name, arena, net, err);
+    if (nnv_network_is_file(name)) return open_file(name, arena, net, err);
     if (ends_with(name, ".json") || ends_with(name, ".jsonl")) return open_spec(name, arena, net, err);
-    return nnv_fail(err, NNV_INVALID, "no network '%s' (nnvts bench --list shows them; or a .tflite or .json file)",
-                    name);
+    return nnv_fail(err, NNV_INVALID,
+                    "no network '%s' (nnvts bench --list shows them; or a .tflite, .onnx or .json file)", name);
 }

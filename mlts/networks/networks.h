@@ -17,10 +17,16 @@ struct nnv_network_entry {
 extern const struct nnv_network_entry nnv_networks[];
 extern const size_t nnv_network_count;
 
+/** True if the path is called as a model of another form: .tflite or .onnx. */
+bool nnv_network_is_file(const char *path);
+/** Converts such a file, .onnx by its name and else .tflite: nnv_onnx_import(), nnv_tflite_import(). */
+NNV_USE_RESULT enum nnv_status nnv_network_import(const void *data, size_t size, const char *path,
+                                                  struct nnv_arena *arena, struct nnv_network *net,
+                                                  struct nnv_err *err);
 /**
- * A network by its name, or that of a file: .tflite, or a spec (.json, .jsonl: its first). All memory is arena's.
- * *data: the dataset that it is judged by unless another is given. NNV_INVALID: there is none, or the file is damaged;
- * NNV_UNSUPPORTED: the file holds operators that NNAPI does not have, all named.
+ * A network by its name, or that of a file: .tflite, .onnx, or a spec (.json, .jsonl: its first). All memory is
+ * arena's. *data: the dataset that it is judged by unless another is given. NNV_INVALID: there is none, or the file is
+ * damaged; NNV_UNSUPPORTED: the file holds operators that NNAPI does not have, all named.
  */
 NNV_USE_RESULT enum nnv_status nnv_network_open(const char *name, struct nnv_arena *arena, struct nnv_network *net,
                                                 const char **data, struct nnv_err *err);

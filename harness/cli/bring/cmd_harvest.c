@@ -7,11 +7,12 @@
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts harvest MODEL... [--out FOLDER]",
-    .summary = "Takes networks apart: every distinct operation, every distinct group of operations that a backend may "
-               "fuse, and every block whose branch comes back (residual, squeeze-and-excite), as specs with the values "
-               "that the network has there and the results of the reference. What a network before has, too, is left "
-               "out. A model is a .tflite file, a folder of them, or a network of nnvts bench. The exit code is 2 if "
-               "a model could not be read.",
+    .summary =
+        "Takes networks apart: every distinct operation, every distinct group of operations that a backend may "
+        "fuse, and every block whose branch comes back (residual, squeeze-and-excite), as specs with the values "
+        "that the network has there and the results of the reference. What a network before has, too, is left "
+        "out. A model is a .tflite or .onnx file, a folder of them, or a network of nnvts bench. The exit code is 2 if "
+        "a model could not be read.",
     .examples = "nnvts harvest net.tflite                        nnvts-harvest/net.jsonl\n"
                 "nnvts harvest models/ --out layers              of all .tflite files below models, each layer once\n"
                 "nnvts run -d ./npu.so -s spec --specs layers    and your driver judged by them\n"
@@ -27,7 +28,7 @@ static enum nnv_status harvest(void *own, struct nnv_err *err) {
     struct command *x = own;
     struct nnv_cli_harvest h = {.found.group = (uint32_t)x->group};
     if (x->c.positional.count == 0)
-        return nnv_fail(err, NNV_INVALID, "harvest what? give .tflite files, or a folder of them");
+        return nnv_fail(err, NNV_INVALID, "harvest what? give .tflite or .onnx files, or a folder of them");
     if (x->group == 0 || x->group > NNV_HARVEST_GROUP_MAX)
         return nnv_fail(err, NNV_INVALID, "--group %" PRIu64 ": expected 1 to %d", x->group, NNV_HARVEST_GROUP_MAX);
     enum nnv_status st = nnv_cli_harvest(&x->c.positional, x->c.out, x->c.seed, x->c.arena, &h, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file cmd_import.c nnvts import: AOSP's generated test models, and TensorFlow Lite's, as spec files; the latter as
- * Relay programs, too. */
+/** @file cmd_import.c nnvts import: AOSP's generated test models, TensorFlow Lite's and ONNX's, as spec files; the
+ * latter as Relay programs, too. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,9 @@
 #include "base/text.h"
 #include "harness/cli/cli.h"
 #include "harness/compiled/relay_model.h"
-#include "harness/cli/tflite.h"
+#include "harness/cli/model_file.h"
+#include "mlts/networks/networks.h"
+#include "mlts/onnx/onnx.h"
 #include "mlts/tflite/tflite.h"
 #include "reference/spec/spec.h"
 
@@ -18,13 +20,15 @@ static const struct nnv_verb_help help = {
     .summary = "Turns AOSP's generated test models (.example.cpp, files or folders of them) into spec files: a .jsonl "
                "for each in a folder, all in one file, or to stdout. The C++ is parsed, never compiled. A file that "
                "does not fit, or a model with an operation that nnvts does not know, is left out, with one error that "
-               "names line and column; the exit code is 2 then. A .tflite file becomes a spec with inputs drawn by "
-               "--seed and the outputs of the reference, or with --relay a Relay program that holds its weights.",
+               "names line and column; the exit code is 2 then. A .tflite or .onnx file becomes a spec with inputs "
+               "drawn by --seed and the outputs of the reference, or with --relay a Relay program that holds its "
+               "weights. Test data beside an ONNX model (test_data_set_0/input_0.pb ...) are its inputs and outputs.",
     .examples = "nnvts import add.example.cpp                    its models on stdout, one a line\n"
                 "nnvts import runtime/test/generated -o specs    a file of specs for each, in the same folders\n"
                 "nnvts import a.example.cpp b.example.cpp -o all.jsonl  all in one file\n"
                 "nnvts import net.tflite -o net.json             a TensorFlow Lite model as a spec\n"
-                "nnvts import net.tflite -o net.relay            and as a Relay program\n",
+                "nnvts import net.tflite -o net.relay            and as a Relay program\n"
+                "nnvts import onnx/ -o specs                     ONNX models with their test data\n",
 };
 
 /** Where the specs go. */
@@ -33,7 +37,7 @@ struct sink {
     struct nnv_text text; /**< for one file or stdout */
     bool relay;           /**< Relay programs instead of specs */
     struct nnv_arena *arena;
-    uint64_t seed; /**< of the inputs of .tflite files */
+    uint64_t seed; /**< of the inputs of models without data */
     json_t *taken; /**< files that are written and names that are in them, with the C++ file that they are of */
     size_t specs, files, bad;
 };
@@ -43,7 +47,7 @@ static bool ends_with(const char *s, const char *end) {
     return n >= k && strcmp(s + n - k, end) == 0;
 }
 
-static const char *const suffixes[] = {".example.cpp", ".tflite", NULL}, *const *relay_suffixes = suffixes + 1;
+static const char *const suffixes[] = {".example.cpp", ".tflite", ".onnx", NULL}, *const *relay_suffixes = suffixes + 1;
 
 /** Prints what is wrong with a file; the import goes on. */
 static enum nnv_status forgive(struct sink *sink, struct nnv_err *err) {
@@ -77,20 +81,24 @@ static enum nnv_status add_spec(struct sink *sink, const struct nnv_spec *spec, 
     return NNV_OK;
 }
 
-/** Appends the spec that a .tflite file becomes. */
-static enum nnv_status read_tflite(struct sink *sink, const char *path, struct nnv_text *text, size_t *count,
-                                   struct nnv_err *err) {
-    struct nnv_spec *spec;
-    nnv_arena_reset(sink->arena);
+/** Appends the specs that a .tflite or .onnx file becomes. */
+static enum nnv_status read_model(struct sink *sink, const char *path, struct nnv_text *text, size_t *count,
+                                  struct nnv_err *err) {
+    const uint32_t n = nnv_cli_model_specs(path);
+    enum nnv_status s = NNV_OK;
     *count = 0;
-    enum nnv_status s = nnv_cli_tflite_spec(path, sink->seed, sink->arena, &spec, err);
-    if (s == NNV_OK) s = add_spec(sink, spec, path, text, count, err);
-    if (s == NNV_UNSUPPORTED) s = forgive(sink, err);
+    for (uint32_t i = 0; i < n && s == NNV_OK; i++) {
+        struct nnv_spec *spec;
+        nnv_arena_reset(sink->arena);
+        s = nnv_cli_model_spec(path, i, sink->seed, sink->arena, &spec, err);
+        if (s == NNV_OK) s = add_spec(sink, spec, path, text, count, err);
+        if (s == NNV_UNSUPPORTED) s = forgive(sink, err);
+    }
     if (s == NNV_OK && text->failed) s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
     return s;
 }
 
-/** Appends the Relay program that a .tflite file becomes. */
+/** Appends the Relay program that such a file becomes. */
 static enum nnv_status read_relay(struct sink *sink, const char *path, struct nnv_text *text, size_t *count,
                                   struct nnv_err *err) {
     struct nnv_relay_program p;
@@ -126,7 +134,7 @@ static enum nnv_status read_file(struct sink *sink, const char *path, struct nnv
 /** Writes the specs of a file to the folder, below which it gets the place that it has below root. */
 static enum nnv_status write_file(struct sink *sink, const char *root, const char *path, const struct nnv_text *text,
                                   struct nnv_err *err) {
-    const char *suffix = suffixes[nnv_is_tflite(path) ? 1 : 0];
+    const char *suffix = suffixes[nnv_is_tflite(path) ? 1 : nnv_is_onnx(path) ? 2 : 0];
     size_t n = strlen(root), len = strlen(path) - strlen(suffix);
     const char *below = strncmp(path, root, n) == 0 && path[n] ? path + n : strrchr(path, '/');
     if (!below) below = path;
@@ -149,9 +157,9 @@ static enum nnv_status write_file(struct sink *sink, const char *root, const cha
 static enum nnv_status import_file(struct sink *sink, const char *root, const char *path, struct nnv_err *err) {
     struct nnv_text text = {0};
     size_t count;
-    enum nnv_status s = sink->relay           ? read_relay(sink, path, &text, &count, err)
-                        : nnv_is_tflite(path) ? read_tflite(sink, path, &text, &count, err)
-                                              : read_file(sink, path, &text, &count, err);
+    enum nnv_status s = sink->relay                 ? read_relay(sink, path, &text, &count, err)
+                        : nnv_network_is_file(path) ? read_model(sink, path, &text, &count, err)
+                                                    : read_file(sink, path, &text, &count, err);
     if (s == NNV_OK && count && sink->folder) s = write_file(sink, root, path, &text, err);
     if (s == NNV_OK && count && !sink->folder) nnv_text_add_n(&sink->text, text.data, text.len);
     if (s == NNV_OK && sink->text.failed) s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
@@ -168,7 +176,8 @@ static enum nnv_status import_path(struct sink *sink, const char *root, struct n
     size_t n;
     enum nnv_status s = nnv_file_list(root, sink->relay ? relay_suffixes : suffixes, &paths, &n, err);
     if (s != NNV_OK) return s;
-    if (n == 0) s = nnv_fail(err, NNV_INVALID, "%s: no %s.tflite files", root, sink->relay ? "" : ".example.cpp or ");
+    if (n == 0)
+        s = nnv_fail(err, NNV_INVALID, "%s: no %s.tflite or .onnx files", root, sink->relay ? "" : ".example.cpp, ");
     if (sink->relay && !sink->folder && n + sink->files > 1)
         s = nnv_fail(err, NNV_INVALID, "%s: the Relay programs of several models need a folder: -o DIR", root);
     for (size_t i = 0; i < n && s == NNV_OK; i++) s = import_file(sink, root, paths[i], err);
@@ -178,7 +187,7 @@ static enum nnv_status import_path(struct sink *sink, const char *root, struct n
 
 /** Where it all goes, by the name of --out. */
 static enum nnv_status choose_sink(struct sink *sink, const struct nnv_cli *c, struct nnv_err *err) {
-    const bool one_model = c->positional.count == 1 && nnv_is_tflite(c->positional.item[0]);
+    const bool one_model = c->positional.count == 1 && nnv_network_is_file(c->positional.item[0]);
     const bool one_spec = c->out && ends_with(c->out, ".json");
     if (c->out && ends_with(c->out, ".relay")) sink->relay = true;
     if (sink->relay) {
@@ -196,7 +205,7 @@ static enum nnv_status import(void *own, struct nnv_err *err) {
     struct sink sink = {.arena = c->arena, .taken = json_object(), .seed = c->seed, .relay = c->relay};
     enum nnv_status s = sink.taken == NULL ? nnv_no_memory(err) : choose_sink(&sink, c, err);
     if (s == NNV_OK && c->positional.count == 0)
-        s = nnv_fail(err, NNV_INVALID, "import what? give .example.cpp or .tflite files, or a folder of them");
+        s = nnv_fail(err, NNV_INVALID, "import what? give .example.cpp, .tflite or .onnx files, or a folder of them");
     for (int i = 0; s == NNV_OK && i < c->positional.count; i++) s = import_path(&sink, c->positional.item[i], err);
     if (s == NNV_OK && c->out != NULL && !sink.folder && sink.text.len)
         s = nnv_file_write_text(NULL, c->out, &sink.text, err);
@@ -214,8 +223,8 @@ static int run(int argc, char **argv) {
     c.out = NULL;
     const struct nnv_opt table[] = {
         {'o', "out", NNV_OPT_STRING, &c.out, "DIR|FILE", "a folder, or a .jsonl file for all; default: stdout", NULL},
-        {0, "relay", NNV_OPT_FLAG, &c.relay, NULL, "Relay programs of .tflite files; -o NAME.relay says that, too",
-         NULL},
+        {0, "relay", NNV_OPT_FLAG, &c.relay, NULL,
+         "Relay programs of .tflite and .onnx files; -o NAME.relay says that, too", NULL},
         NNV_OPTION_SEED(c),
         NNV_OPTION_QUIET(c),
         NNV_OPTION_END,
@@ -224,4 +233,4 @@ static int run(int argc, char **argv) {
 }
 
 const struct nnv_verb nnv_verb_import = {"import", "bring tests along",
-                                         "AOSP's and TensorFlow Lite's models as spec files", run};
+                                         "AOSP's, TensorFlow Lite's and ONNX's models as spec files", run};

@@ -5,7 +5,7 @@
 #include "harness/compiled/relay_model.h"
 
 static const struct nnv_verb_help help = {
-    .usage = "nnvts compile MODEL.relay|MODEL.tflite [options]",
+    .usage = "nnvts compile MODEL.relay|MODEL.tflite|MODEL.onnx [options]",
     .summary = "Divides a program, as Relay text or a TensorFlow Lite model, between NNAPI and the host and writes a "
                "folder: the divided program, each "
                "region as JSON and as a C++ class, weights, a shared library, and the plan that nnvts run-compiled "

@@ -12,7 +12,7 @@
 #include "harness/compiled/relay_model.h"
 
 static const struct nnv_verb_help help = {
-    .usage = "nnvts partition MODEL.relay|MODEL.tflite [options]",
+    .usage = "nnvts partition MODEL.relay|MODEL.tflite|MODEL.onnx [options]",
     .summary = "Shows how a program, as Relay text or a TensorFlow Lite model, is divided: operators that match a "
                "pattern become composites, what a target "
                "supports is gathered in regions, the rest stays on the host.",

@@ -11,7 +11,7 @@
 #include "harness/runner/ask.h"
 
 static const struct nnv_verb_help help = {
-    .usage = "nnvts profile MODEL.relay|MODEL.tflite --connect HOST:PORT | --driver NAME|PATH [options]",
+    .usage = "nnvts profile MODEL.relay|MODEL.tflite|MODEL.onnx --connect HOST:PORT | --driver NAME|PATH [options]",
     .summary = "Measures the operations of a Relay program or TensorFlow Lite model one by one, and its regions, on a "
                "driver here or behind "
                "nnvts serve, and writes a profile, which nnvts partition --cost chooses regions by. Operations of "

@@ -5,19 +5,20 @@
 #include "harness/cli/cli.h"
 #include "harness/compiled/relay_model.h"
 #include "harness/cli/failures/relay_show.h"
-#include "harness/cli/tflite.h"
-#include "mlts/tflite/tflite.h"
+#include "harness/cli/model_file.h"
+#include "mlts/networks/networks.h"
 #include "harness/debug/spec_c.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts show SPEC... [options]",
-    .summary = "Shows the specs of .json, .jsonl and .example.cpp files: a summary with feature level and validity, or "
-               "the spec in "
-               "another form, on stdout. Of a .tflite file it shows tensors, operators with their counts, and what "
-               "NNAPI has no equal for; of a .relay program, its functions' types and operators. All can "
-               "be shown as Relay text.",
+    .summary =
+        "Shows the specs of .json, .jsonl and .example.cpp files: a summary with feature level and validity, or "
+        "the spec in "
+        "another form, on stdout. Of a .tflite or .onnx file it shows tensors, operators with their counts, and what "
+        "NNAPI has no equal for; of a .relay program, its functions' types and operators. All can "
+        "be shown as Relay text.",
     .examples = "nnvts show x.json                       what the model does\n"
                 "nnvts show x.json --as dot | dot -Tsvg  its graph\n"
                 "nnvts show x.jsonl -k 'conv*' --as mod.py  in the form of AOSP's test generator\n"
@@ -104,7 +105,7 @@ static enum nnv_status show_spec(void *own, struct nnv_spec *spec, struct nnv_ar
     return s;
 }
 
-/** A .tflite file or .relay program as Relay text. */
+/** A .tflite or .onnx file or .relay program as Relay text. */
 static enum nnv_status write_program(const char *path, struct nnv_arena *arena, struct nnv_text *out,
                                      struct nnv_err *err) {
     struct nnv_relay_program p;
@@ -114,13 +115,13 @@ static enum nnv_status write_program(const char *path, struct nnv_arena *arena, 
     return s;
 }
 
-/** A .tflite file: what it holds, or the spec that an import makes of it. */
-static enum nnv_status write_tflite(const struct command *x, const char *path, struct nnv_text *out,
-                                    struct nnv_err *err) {
+/** A .tflite or .onnx file: what it holds, or the spec that an import makes of it. */
+static enum nnv_status write_model(const struct command *x, const char *path, struct nnv_text *out,
+                                   struct nnv_err *err) {
     struct nnv_spec *spec;
-    if (x->form == SUMMARY) return nnv_cli_tflite_summary(path, x->c.arena, out, err);
+    if (x->form == SUMMARY) return nnv_cli_model_summary(path, x->c.arena, out, err);
     if (x->form == RELAY) return write_program(path, x->c.arena, out, err);
-    enum nnv_status s = nnv_cli_tflite_spec(path, x->c.seed, x->c.arena, &spec, err);
+    enum nnv_status s = nnv_cli_model_spec(path, 0, x->c.seed, x->c.arena, &spec, err);
     if (s == NNV_OK) s = write_form(spec, (enum form)x->form, x->c.arena, out, err);
     if (x->form == JSONL) nnv_text_add(out, "\n");
     return s;
@@ -130,11 +131,11 @@ static enum nnv_status write_tflite(const struct command *x, const char *path, s
 static enum nnv_status show_any(struct command *x, const char *path, size_t *shown, struct nnv_err *err) {
     struct nnv_text out = {0};
     enum nnv_status s;
-    const bool tflite = nnv_is_tflite(path);
-    if (!tflite && !nnv_cli_is_relay(path)) return nnv_cli_each_spec(path, x->c.filter, shown, show_spec, x, err);
+    const bool model = nnv_network_is_file(path);
+    if (!model && !nnv_cli_is_relay(path)) return nnv_cli_each_spec(path, x->c.filter, shown, show_spec, x, err);
     nnv_arena_reset(x->c.arena);
-    if (tflite)
-        s = write_tflite(x, path, &out, err);
+    if (model)
+        s = write_model(x, path, &out, err);
     else if (x->form == SUMMARY)
         s = nnv_cli_relay_summary(path, x->c.arena, &out, err);
     else if (x->form == RELAY)
@@ -152,7 +153,8 @@ static enum nnv_status show(void *own, struct nnv_err *err) {
     size_t shown = 0;
     enum nnv_status s = NNV_OK;
     if (x->c.positional.count == 0)
-        return nnv_fail(err, NNV_INVALID, "which spec? give a .json, .jsonl, .example.cpp, .tflite or .relay file");
+        return nnv_fail(err, NNV_INVALID,
+                        "which spec? give a .json, .jsonl, .example.cpp, .tflite, .onnx or .relay file");
     for (int i = 0; s == NNV_OK && i < x->c.positional.count; i++)
         s = show_any(x, x->c.positional.item[i], &shown, err);
     if (s == NNV_OK && shown == 0)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/cli/tflite.h"
+#include "harness/cli/model_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/map.h"
 #include "compiler/nnapi/decompile/decompile.h"
 #include "mlts/data/dataset.h"
+#include "mlts/networks/networks.h"
+#include "mlts/onnx/onnx.h"
 #include "mlts/tflite/tflite.h"
 #include "harness/judge/check.h"
 #include "mlts/tflite/tflite_file.h"
@@ -19,12 +22,12 @@ enum { MOST_BYTES = 1 << 30 };
 
 const char *nnv_cli_model_name(const char *path, struct nnv_arena *arena) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    if (slash && strcmp(name, "model.tflite") == 0) {
+    if (slash && (strcmp(name, "model.tflite") == 0 || strcmp(name, "model.onnx") == 0)) {
         const char *from = slash;
         while (from > path && from[-1] != '/') from--;
         if (from < slash) return nnv_arena_printf(arena, "%.*s", (int)(slash - from), from);
     }
-    const bool file = dot && (nnv_is_tflite(name) || strcmp(dot, ".json") == 0 || strcmp(dot, ".jsonl") == 0);
+    const bool file = dot && (nnv_network_is_file(name) || strcmp(dot, ".json") == 0 || strcmp(dot, ".jsonl") == 0);
     return nnv_arena_printf(arena, "%.*s", file ? (int)(dot - name) : (int)strlen(name), name);
 }
 
@@ -49,15 +52,31 @@ static enum nnv_status fill(const struct nnv_network *net, uint64_t seed, struct
     return NNV_OK;
 }
 
-enum nnv_status nnv_cli_tflite_spec(const char *path, uint64_t seed, struct nnv_arena *arena, struct nnv_spec **spec,
-                                    struct nnv_err *err) {
+uint32_t nnv_cli_model_specs(const char *path) {
+    const uint32_t sets = nnv_is_onnx(path) ? nnv_onnx_test_count(path) : 0;
+    return sets ? sets : 1;
+}
+
+/** One of the sets of test data beside the file. */
+static enum nnv_status tested(const char *path, uint32_t i, struct nnv_arena *arena, struct nnv_spec *s,
+                              struct nnv_err *err) {
+    const char *name = nnv_cli_model_name(path, arena);
+    enum nnv_status st = nnv_onnx_test(path, i, arena, s, err);
+    s->name = i && name ? nnv_arena_printf(arena, "%s_%u", name, i) : name;
+    return st == NNV_OK && !s->name ? nnv_no_memory(err) : st;
+}
+
+enum nnv_status nnv_cli_model_spec(const char *path, uint32_t i, uint64_t seed, struct nnv_arena *arena,
+                                   struct nnv_spec **spec, struct nnv_err *err) {
     char *data = NULL;
     size_t size = 0;
     struct nnv_network net;
     struct nnv_spec *s = NNV_NEW(arena, struct nnv_spec, 1);
     if (!s) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    *spec = s;
+    if (nnv_is_onnx(path) && nnv_onnx_test_count(path) > 0) return tested(path, i, arena, s, err);
     enum nnv_status st = nnv_file_read(path, MOST_BYTES, &data, &size, err);
-    if (st == NNV_OK) st = nnv_tflite_import(data, size, path, arena, &net, err);
+    if (st == NNV_OK) st = nnv_network_import(data, size, path, arena, &net, err);
     free(data);
     if (st != NNV_OK) return st;
     net.name = s->name = nnv_cli_model_name(path, arena);
@@ -66,11 +85,15 @@ enum nnv_status nnv_cli_tflite_spec(const char *path, uint64_t seed, struct nnv_
     s->precision = nnv_precision_name(NNV_PRECISION_BUDGET); /* NNAPI's tolerances are of one operation, not of many */
     st = nnv_validate(&s->model, arena, &s->min_version, err);
     if (st == NNV_OK) st = fill(&net, seed, arena, s, err);
-    *spec = s;
     return st == NNV_OK ? NNV_OK : nnv_at(err, st, "%s", path);
 }
 
 /* ------------------------------------------------------------------ a summary */
+
+/** Names are the file's: nothing that a terminal obeys. */
+static void write_name(struct nnv_text *out, const char *name) {
+    for (const char *p = name; *p; p++) nnv_text_addf(out, "%c", (unsigned char)*p < 0x20 || *p == 0x7f ? '?' : *p);
+}
 
 static void write_tensor(struct nnv_text *out, const char *what, const struct nnv_tfl_tensor *t) {
     nnv_text_addf(out, "  %-7s%s [", what, nnv_tfl_type_name(t->type));
@@ -79,8 +102,7 @@ static void write_tensor(struct nnv_text *out, const char *what, const struct nn
     if (t->scale_count == 1)
         nnv_text_addf(out, " scale %.9g zero point %lld", (double)t->scales[0], (long long)t->zero_points[0]);
     nnv_text_add(out, "  ");
-    for (const char *p = t->name; *p; p++) /* names are the file's: nothing that a terminal obeys */
-        nnv_text_addf(out, "%c", (unsigned char)*p < 0x20 || *p == 0x7f ? '?' : *p);
+    write_name(out, t->name);
     nnv_text_add(out, "\n");
 }
 
@@ -137,7 +159,7 @@ static enum nnv_status write_import(struct nnv_text *out, const char *path, cons
                                     struct nnv_arena *arena, struct nnv_err *err) {
     struct nnv_network net;
     int level = 0;
-    enum nnv_status st = nnv_tflite_import(data, size, path, arena, &net, err);
+    enum nnv_status st = nnv_network_import(data, size, path, arena, &net, err);
     if (st == NNV_UNSUPPORTED) {
         nnv_text_addf(out, "NNAPI: %s\n", err->text + strlen(path) + 2);
         *err = (struct nnv_err){0};
@@ -152,15 +174,57 @@ static enum nnv_status write_import(struct nnv_text *out, const char *path, cons
     return st;
 }
 
-enum nnv_status nnv_cli_tflite_summary(const char *path, struct nnv_arena *arena, struct nnv_text *out,
-                                       struct nnv_err *err) {
+/** Name, type and extents of an input or output of an ONNX model. */
+static void write_info(struct nnv_text *out, const char *what, const struct nnv_onnx_graph *g,
+                       const struct nnv_onnx_info *info) {
+    nnv_text_addf(out, "  %-7s%s [", what, info->type ? nnv_onnx_type_name(info->type) : info->kind);
+    for (uint32_t d = 0; d < info->rank; d++)
+        info->dims[d] < 0 ? nnv_text_addf(out, "%s?", d ? "," : "")
+                          : nnv_text_addf(out, "%s%lld", d ? "," : "", (long long)info->dims[d]);
+    nnv_text_add(out, "]  ");
+    write_name(out, g->names[info->value]);
+    nnv_text_add(out, "\n");
+}
+
+static void write_onnx(struct nnv_text *out, const struct nnv_onnx_file *file) {
+    const struct nnv_onnx_graph *g = &file->graph;
+    struct nnv_map known = {0};
+    uint32_t *count = calloc(g->nnodes + 1, sizeof *count);
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < g->nvalues; i++) bytes += g->initialiser[i] ? g->initialiser[i]->bytes : 0;
+    nnv_text_addf(out, "operator set %lld: %u nodes, %zu bytes of constants\n", (long long)file->opset, g->nnodes,
+                  bytes);
+    for (uint32_t i = 0; i < g->nin; i++) write_info(out, "input", g, &g->in[i]);
+    for (uint32_t i = 0; i < g->nout; i++) write_info(out, "output", g, &g->out[i]);
+    for (uint32_t i = 0; i < g->nnodes && count; i++) {
+        const uint32_t n = nnv_map_add(&known, g->nodes[i].op);
+        if (n == NNV_MAP_NONE) break;
+        count[n]++;
+    }
+    for (uint32_t i = 0; i < known.count && count; i++) {
+        nnv_text_addf(out, "  %5u  ", count[i]);
+        write_name(out, known.key[i]);
+        nnv_text_add(out, "\n");
+    }
+    if (!count) out->failed = true;
+    free(count);
+    nnv_map_free(&known);
+}
+
+enum nnv_status nnv_cli_model_summary(const char *path, struct nnv_arena *arena, struct nnv_text *out,
+                                      struct nnv_err *err) {
     char *data = NULL;
     size_t size = 0;
-    struct nnv_tfl_file file;
+    struct nnv_tfl_file file = {0};
+    struct nnv_onnx_file onnx;
+    const bool is_onnx = nnv_is_onnx(path);
     enum nnv_status st = nnv_file_read(path, MOST_BYTES, &data, &size, err);
-    if (st == NNV_OK) st = nnv_tfl_read(data, size, path, arena, &file, err);
+    if (st == NNV_OK)
+        st = is_onnx ? nnv_onnx_read(data, size, path, arena, &onnx, err)
+                     : nnv_tfl_read(data, size, path, arena, &file, err);
     if (st == NNV_OK) {
         nnv_text_addf(out, "%s\n", path);
+        if (is_onnx) write_onnx(out, &onnx);
         for (uint32_t i = 0; i < file.ngraphs; i++) write_graph(out, &file.graphs[i], i);
         st = write_import(out, path, data, size, arena, err);
     }
