@@ -18,6 +18,7 @@ seeds() {
     report) for d in tests/reports/*/; do
         [ -f "$d/journal.jsonl" ] || continue
         { cat "$d/journal.jsonl" && printf '\001' && cat "$d/cases.tsv"; } >"$2/$(basename "$d")" 2>/dev/null || true; done ;;
+    onnx) find "${NNVTS_ONNX:-/nowhere}" tests/onnx -name '*.onnx' -size -16k 2>/dev/null | while read -r f; do cp "$f" "$2/$(echo "$f" | tr / _)"; done ;;
     tflite) find mlts/networks/models -name '*.tflite' -size -64k -exec cp {} "$2" \; ;;
     relay) cp tests/relay/*.relay tests/relay/bad/*.relay "$2" ;;
     serve) cp tests/fuzz/serve/* "$2" ;;

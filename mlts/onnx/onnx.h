@@ -43,9 +43,11 @@ NNV_USE_RESULT enum nnv_status nnv_onnx_import(const void *data, size_t size, co
  */
 uint32_t nnv_onnx_test_count(const char *path);
 /**
- * The file with the inputs and expected outputs of a test as a spec, which is judged by the error budget. The golden
- * result has been compared with the expected outputs: where they disagree by more than ONNX's own tests allow (1e-3
- * relative, 1e-7 absolute; a unit of quantised numbers), NNV_INVALID says where. All is arena's. The spec has no name.
+ * The file with the inputs and expected outputs of a test as a spec, which is judged by the error budget; where the
+ * inputs are not given (ONNX's networks with constant weights: 0, 1/n, 2/n ... then) by the expected outputs. The
+ * golden result has been compared with the expected outputs: where they disagree by more than ONNX's own tests allow
+ * (1e-3 relative, 1e-7 absolute; a unit of quantised numbers), NNV_INVALID says where. All is arena's. The spec has no
+ * name.
  */
 NNV_USE_RESULT enum nnv_status nnv_onnx_test(const char *path, uint32_t set, struct nnv_arena *arena,
                                              struct nnv_spec *spec, struct nnv_err *err);

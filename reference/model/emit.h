@@ -2,7 +2,7 @@
 /**
  * @file emit.h Operations that are checked before they join a model, and what of a model is needed.
  *
- * The front ends (Relay functions, .tflite files) build their models with a builder and check each operation alone,
+ * The front ends (Relay functions, .tflite and .onnx files) build their models with a builder and check each operation alone,
  * so that a refusal can name the part of the foreign graph that it comes from.
  */
 #ifndef NNV_MODEL_EMIT_H

@@ -69,7 +69,7 @@ test_folder() {
     has "$ERR" "need a folder"
     [ ! -e both.relay ] || fail "something was written"
     check 2 nnvts import "$ROOT/tests/import" --relay -o out
-    has "$ERR" "no .tflite files"
+    has "$ERR" "no .tflite or .onnx files"
 }
 # Specs, too.
 test_spec_as_relay() {

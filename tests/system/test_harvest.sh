@@ -65,7 +65,7 @@ test_bad_models() {
     echo x >models/net.onnx
     head -c 1000 "$NETWORKS/figures_int8.tflite" >models/cut.tflite
     check 2 nnvts harvest models -o layers
-    has "$ERR" "models/net.onnx: nnvts does not read ONNX yet: give the model as .tflite"
+    has "$ERR" "nnvts: models/net.onnx: model: "
     has "$ERR" "nnvts: models/cut.tflite"
     same "$(wc -l <"$ERR")" 2 "errors"
     same "$(cd layers && echo *)" "figures_int8.jsonl"
@@ -76,7 +76,7 @@ test_bad_models() {
     check 2 nnvts harvest nosuch.tflite
     mkdir empty
     check 2 nnvts harvest empty
-    has "$ERR" "empty: no .tflite files"
+    has "$ERR" "empty: no .tflite or .onnx files"
     check 2 nnvts harvest models --group 4
 }
 # Networks of others, where they are to be had.

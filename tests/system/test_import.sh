@@ -127,7 +127,7 @@ test_nothing_to_import() {
     has "$ERR" "nosuch"
     mkdir empty
     check 2 nnvts import empty -o specs
-    has "$ERR" "empty: no .example.cpp or .tflite files"
+    has "$ERR" "empty: no .example.cpp, .tflite or .onnx files"
     echo "int x;" >x.example.cpp
     check 2 nnvts import x.example.cpp
     has "$ERR" "x.example.cpp:2:1: expected a model, 'const TestModel& get_test_model() {'"

@@ -225,6 +225,7 @@ static void check_data(struct doctor *d) {
     begin(d, "data and settings");
     check_folder(d, "NNVTS_SPECS", "test vectors of your own");
     check_folder(d, "NNVTS_MODELS", "tests over .tflite models of your own");
+    check_folder(d, "NNVTS_ONNX", "ONNX's node tests");
     find(d, settings ? GOOD : ABSENT, "configuration", "%s",
          settings ? settings : "none (./.nnvts or ~/.config/nnvts/config)");
 }

@@ -134,8 +134,9 @@ static void add_overview(struct nnv_text *t) {
                  ".SH EXIT STATUS\n.TP\n0\nAll selected cases passed or are honestly unsupported.\n.TP\n1\nSomething "
                  "failed.\n.TP\n2\nThe command line, a file or a driver could not be used.\n.TP\n3\nnnvts itself "
                  "failed.\n.TP\n130\nInterrupted.\n.SH ENVIRONMENT\n.TP\nNNVTS_DRIVER_PATH\nFolders in which drivers "
-                 "are looked for, separated by colons.\n.TP\nNNVTS_SPECS, NNVTS_MODELS\nFolders of test vectors and "
-                 "of .tflite models.\n.TP\nNNVTS_CONFIG\nThe configuration file; an empty value: none.\n.TP\n"
+                 "are looked for, separated by colons.\n.TP\nNNVTS_SPECS, NNVTS_MODELS, NNVTS_ONNX\nFolders of test "
+                 "vectors, of .tflite models, of ONNX's node tests.\n.TP\nNNVTS_CONFIG\nThe configuration file; an "
+                 "empty value: none.\n.TP\n"
                  "NO_COLOR\nNo colours.\n.SH FILES\n.TP\n.IR .nnvts ,\\ ~/.config/nnvts/config\nDefaults of "
                  "options, by verb; the first that exists is read.\n");
 }

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file test_onnx.c ONNX models: operators with values worked by hand, whole networks, damaged files; with NNVTS_ONNX
+ * ONNX's own node tests. With a folder as argument it writes the networks there. */
+#include "base/file.h"
+#include "reference/eval/eval.h"
+#include "reference/model/validate.h"
+#include "tests/kit/onnx_writer.h"
+
+struct fixture {
+    struct nnv_arena *arena;
+    struct onnx_writer w;
+    struct nnv_network net;
+};
+
+static int setup(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    f->arena = nnv_arena_new();
+    ow_begin(&f->w, 17);
+    *state = f;
+    return f->arena == NULL;
+}
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    ow_free(&f->w);
+    nnv_arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+static struct onnx_writer *fresh(struct fixture *f, int64_t opset) {
+    ow_free(&f->w);
+    nnv_arena_reset(f->arena);
+    ow_begin(&f->w, opset);
+    return &f->w;
+}
+
+static void import_ok(struct fixture *f) {
+    struct nnv_err err = {0};
+    if (ow_import(&f->w, f->arena, &f->net, &err) != NNV_OK) fail_msg("%s", err.text);
+}
+
+static void import_bad(struct fixture *f, enum nnv_status status, const char *words) {
+    struct nnv_err err = {0};
+    assert_int_equal(ow_import(&f->w, f->arena, &f->net, &err), status);
+    if (!strstr(err.text, words)) fail_msg("'%s' is not in '%s'", words, err.text);
+}
+
+static uint32_t uses(const struct fixture *f, int32_t code) {
+    const struct nnv_subgraph *s = &f->net.model.main;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->noperations; i++) n += s->operations[i].type == code;
+    return n;
+}
+
+/** Runs the model on stored numbers, one input behind the other: output 0 as stored numbers, *n of them. */
+static const double *run(struct fixture *f, const double *in, size_t *n) {
+    const struct nnv_subgraph *s = &f->net.model.main;
+    struct nnv_value *v = NNV_NEW(f->arena, struct nnv_value, s->nin);
+    struct nnv_golden *result = NNV_NEW(f->arena, struct nnv_golden, s->nout);
+    const struct nnv_eval_options options = {0};
+    struct nnv_err err = {0};
+    for (uint32_t i = 0; i < s->nin; i++) {
+        const struct nnv_operand *x = &s->operands[s->in[i]];
+        size_t elems;
+        assert_true(nnv_operand_size(x, &elems, &v[i].bytes));
+        v[i].rank = x->rank;
+        memcpy(v[i].dims, x->dims, x->rank * sizeof *x->dims);
+        v[i].data = nnv_arena_alloc(f->arena, v[i].bytes, 1);
+        nnv_store(x->type, in, elems, v[i].data);
+        in += elems;
+    }
+    if (nnv_eval(&f->net.model, v, &options, f->arena, result, &err) != NNV_OK) fail_msg("%s", err.text);
+    const int32_t type = s->operands[s->out[0]].type;
+    *n = result[0].value.bytes / nnv_type(type)->size;
+    double *out = NNV_NEW(f->arena, double, *n);
+    nnv_load(type, result[0].value.data, *n, out);
+    return out;
+}
+
+static void expect(struct fixture *f, const double *in, size_t n, const double *want) {
+    size_t got_n;
+    import_ok(f);
+    const double *got = run(f, in, &got_n);
+    assert_int_equal(got_n, n);
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs(got[i] - want[i]) <= 1e-5)) fail_msg("element %zu: %g, not %g", i, got[i], want[i]);
+}
+#define GIVEN(...) ((const double[]){__VA_ARGS__})
+#define NUMBERS(...) sizeof((double[]){__VA_ARGS__}) / sizeof(double), GIVEN(__VA_ARGS__)
+#define FLOATS NNV_ONNX_FLOAT
+
+/** y = op(x) of a vector of three. */
+static struct onnx_writer *of_three(struct fixture *f, int64_t opset, const char *op, int type) {
+    struct onnx_writer *w = fresh(f, opset);
+    ow_input(w, "x", type, OW_DIMS(3));
+    ow_output(w, "y", type, OW_DIMS(3));
+    ow_node(w, op, "x", "y");
+    return w;
+}
+
+/* ------------------------------------------------------------------- operators */
+
+static void functions(void **state) {
+    static const struct {
+        const char *op;
+        double in[3], out[3];
+    } rows[] = {{"Ceil", {1.5, -1.5, 2}, {2, -1, 2}},
+                {"Round", {0.5, 1.5, -2.5}, {0, 2, -2}},
+                {"Sign", {-3, 0, 1e-9}, {-1, 0, 1}},
+                {"Erf", {0, 1, -0.5}, {0, 0.8427007929, -0.5204998778}},
+                {"Gelu", {0, 1, -1}, {0, 0.8413447461, -0.1586552539}},
+                {"Softplus", {0, 100, -100}, {0.6931471806, 100, 0}},
+                {"Selu", {1, 0, -1}, {1.050700987, 0, -1.111330737}},
+                {"Mish", {1, 0, -1}, {0.8650983882, 0, -0.3034014694}},
+                {"Atanh", {0.5, 0, -0.5}, {0.5493061443, 0, -0.5493061443}},
+                {"Asinh", {-100, 0, 100}, {-5.298342366, 0, 5.298342366}}};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        of_three(f, 20, rows[i].op, FLOATS);
+        expect(f, rows[i].in, 3, rows[i].out);
+    }
+}
+
+/** Bytes and words keep the low bits; quotients are cut off, remainders have the divisor's sign. */
+static void integers(void **state) {
+    static const struct {
+        const char *op;
+        int type;
+        double a[3], b[3], out[3];
+    } rows[] = {{"Add", NNV_ONNX_UINT8, {200, 1, 255}, {100, 2, 255}, {44, 3, 254}},
+                {"Sub", NNV_ONNX_UINT16, {1, 65535, 5}, {2, 1, 5}, {65535, 65534, 0}},
+                {"Mul", NNV_ONNX_INT8, {100, -128, 3}, {2, 2, -3}, {-56, 0, -9}},
+                {"Div", NNV_ONNX_INT32, {7, -7, 7}, {2, 2, -2}, {3, -3, -3}},
+                {"Mod", NNV_ONNX_INT64, {7, -7, 7}, {3, 3, -3}, {1, 2, -2}},
+                {"Max", NNV_ONNX_INT16, {7, -7, 1}, {3, -3, 1}, {7, -3, 1}}};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double both[6];
+        struct onnx_writer *w = fresh(f, 14);
+        ow_input(w, "a", rows[i].type, OW_DIMS(3));
+        ow_input(w, "b", rows[i].type, OW_DIMS(3));
+        ow_output(w, "y", rows[i].type, OW_DIMS(3));
+        ow_node(w, rows[i].op, "a b", "y");
+        memcpy(both, rows[i].a, sizeof rows[i].a);
+        memcpy(both + 3, rows[i].b, sizeof rows[i].b);
+        expect(f, both, 3, rows[i].out);
+    }
+}
+
+/** A 1-D convolution with pads on one side, by the definition; and what auto_pad and ceil_mode make of extents. */
+static void windows(void **state) {
+    struct fixture *f = *state;
+    struct onnx_writer *w = fresh(f, 11);
+    const float kernel[] = {1, 10, 100};
+    ow_input(w, "x", FLOATS, OW_DIMS(1, 1, 5));
+    ow_tensor(w, "w", FLOATS, OW_DIMS(1, 1, 3), kernel, sizeof kernel);
+    ow_output(w, "y", FLOATS, OW_DIMS(1, 1, 3));
+    ow_node(w, "Conv", "x w", "y");
+    OW_ATTR(w, "pads", 2, 0);
+    OW_ATTR(w, "strides", 2);
+    expect(f, GIVEN(1, 2, 3, 4, 5), NUMBERS(100, 321, 543));
+    w = fresh(f, 19);
+    ow_input(w, "x", FLOATS, OW_DIMS(1, 1, 4, 4));
+    ow_output(w, "y", FLOATS, OW_DIMS(1, 1, 2, 2));
+    ow_node(w, "AveragePool", "x", "y");
+    OW_ATTR(w, "kernel_shape", 3, 3);
+    OW_ATTR(w, "strides", 2, 2);
+    ow_attr_int(w, "ceil_mode", 1);
+    ow_attr_int(w, "count_include_pad", 1);
+    expect(f, GIVEN(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16), NUMBERS(6, 7.5, 12, 13.5));
+    w = fresh(f, 12);
+    ow_input(w, "x", FLOATS, OW_DIMS(1, 1, 4, 4));
+    ow_output(w, "y", FLOATS, OW_DIMS(1, 1, 2, 2));
+    ow_node(w, "MaxPool", "x", "y");
+    OW_ATTR(w, "kernel_shape", 2, 2);
+    OW_ATTR(w, "dilations", 2, 2);
+    expect(f, GIVEN(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16), NUMBERS(11, 12, 15, 16));
+}
+
+/** Tensors of five dimensions lie flat; their axes are moved past each other. */
+static void many_dimensions(void **state) {
+    struct fixture *f = *state;
+    struct onnx_writer *w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(1, 2, 2, 1, 2));
+    ow_output(w, "y", FLOATS, OW_DIMS(2, 1, 2, 2, 1));
+    ow_node(w, "Transpose", "x", "y");
+    OW_ATTR(w, "perm", 4, 3, 1, 2, 0);
+    expect(f, GIVEN(0, 1, 2, 3, 4, 5, 6, 7), NUMBERS(0, 2, 4, 6, 1, 3, 5, 7));
+}
+
+/** Shape arithmetic is done when the file is read: Shape, Gather, Concat, Reshape leave one RESHAPE. */
+static void shape_arithmetic(void **state) {
+    struct fixture *f = *state;
+    struct onnx_writer *w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(-1, 2, 3));
+    ow_ints(w, "first", OW_DIMS(0));
+    ow_ints(w, "rest", OW_DIMS(-1));
+    ow_output(w, "y", FLOATS, OW_DIMS(1, 6));
+    ow_node(w, "Shape", "x", "shape");
+    ow_node(w, "Gather", "shape first", "batch");
+    ow_node(w, "Concat", "batch rest", "two");
+    ow_attr_int(w, "axis", 0);
+    ow_node(w, "Reshape", "x two", "y");
+    expect(f, GIVEN(1, 2, 3, 4, 5, 6), NUMBERS(1, 2, 3, 4, 5, 6));
+    assert_int_equal(f->net.model.main.noperations, 1);
+}
+
+/** Before version 13 Softmax is over all axes from one on. */
+static void versions_differ(void **state) {
+    struct fixture *f = *state;
+    for (int64_t opset = 11; opset <= 13; opset += 2) {
+        struct onnx_writer *w = fresh(f, opset);
+        ow_input(w, "x", FLOATS, OW_DIMS(1, 2, 2));
+        ow_output(w, "y", FLOATS, OW_DIMS(1, 2, 2));
+        ow_node(w, "Softmax", "x", "y");
+        const double part = opset == 11 ? 0.25 : 0.5;
+        expect(f, GIVEN(1, 1, 1, 1), 4, GIVEN(part, part, part, part));
+    }
+}
+
+static void bytes_and_numbers(void **state) {
+    struct fixture *f = *state;
+    struct onnx_writer *w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(3));
+    ow_number(w, "s", 0.5f);
+    ow_codes(w, "z", NNV_ONNX_UINT8, 10, 0, NULL);
+    ow_output(w, "y", NNV_ONNX_UINT8, OW_DIMS(3));
+    ow_node(w, "QuantizeLinear", "x s z", "y");
+    expect(f, GIVEN(1, -100, 3), NUMBERS(12, 0, 16));
+    w = fresh(f, 10);
+    ow_input(w, "a", NNV_ONNX_UINT8, OW_DIMS(1, 2));
+    ow_input(w, "b", NNV_ONNX_UINT8, OW_DIMS(2, 1));
+    ow_codes(w, "z", NNV_ONNX_UINT8, 5, 0, NULL);
+    ow_output(w, "y", NNV_ONNX_INT32, OW_DIMS(1, 1));
+    ow_node(w, "MatMulInteger", "a b z", "y");
+    expect(f, GIVEN(7, 3, 10, 100), NUMBERS(2 * 10 - 2 * 100));
+}
+
+/* -------------------------------------------------------------------- refusals */
+
+static void refusals_name_operator_and_reason(void **state) {
+    struct fixture *f = *state;
+    struct onnx_writer *w = of_three(f, 13, "Det", FLOATS);
+    import_bad(f, NNV_UNSUPPORTED, "test: 1 operator is not supported: Det (1)");
+    of_three(f, 13, "Exp", NNV_ONNX_DOUBLE);
+    import_bad(f, NNV_UNSUPPORTED, "Exp of DOUBLE (1)");
+    w = of_three(f, 13, "Relu", FLOATS);
+    ow_attr_int(w, "novel", 1);
+    import_bad(f, NNV_UNSUPPORTED, "Relu with the attribute novel (1)");
+    w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(3));
+    ow_input(w, "n", NNV_ONNX_INT64, OW_DIMS(1));
+    ow_output(w, "y", FLOATS, OW_DIMS(3));
+    ow_node(w, "Tile", "x n", "y");
+    import_bad(f, NNV_UNSUPPORTED, "Tile with a computed input 1 (1)");
+    w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(3));
+    ow_output(w, "y", NNV_ONNX_INT64, OW_DIMS(1));
+    ow_node(w, "Shape", "x", "y");
+    import_bad(f, NNV_UNSUPPORTED, "known before it runs");
+}
+
+static void damage_is_told_with_its_place(void **state) {
+    struct fixture *f = *state;
+    struct onnx_writer *w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(3));
+    ow_output(w, "y", FLOATS, OW_DIMS(3));
+    ow_node(w, "Add", "x nothing", "y");
+    import_bad(f, NNV_INVALID, "node 0 (Add): input 1, 'nothing', is computed by none before it");
+    w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(3));
+    ow_input(w, "b", FLOATS, OW_DIMS(2));
+    ow_output(w, "y", FLOATS, OW_DIMS(3));
+    ow_node(w, "Add", "x b", "y");
+    import_bad(f, NNV_INVALID, "node 0 (Add): extents 3 and 2 do not fit");
+    w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(3));
+    ow_tensor(w, "b", FLOATS, OW_DIMS(3), "1234", 4);
+    ow_output(w, "y", FLOATS, OW_DIMS(3));
+    ow_node(w, "Add", "x b", "y");
+    import_bad(f, NNV_INVALID, "initializer 0: a tensor of 12 bytes holds 4");
+}
+
+/** Whatever is cut off or changed, there is a sound network or one error. */
+static void damaged_files(void **state) {
+    struct fixture *f = *state;
+    struct nnv_text model = {0};
+    ow_network(fresh(f, 17), OW_ENCODER_INT8);
+    ow_end(&f->w, &model);
+    for (size_t i = 0; i < model.len; i += i < 4000 ? 37 : 997) {
+        struct nnv_err err = {0};
+        nnv_arena_reset(f->arena);
+        enum nnv_status st = nnv_onnx_import(model.data, i, "cut", NULL, f->arena, &f->net, NULL, &err);
+        assert_true(st == NNV_INVALID && err.text[0]);
+        char *changed = nnv_arena_copy(f->arena, model.data, model.len);
+        changed[i] = (char)(changed[i] ^ (1 << i % 8));
+        err = (struct nnv_err){0};
+        st = nnv_onnx_import(changed, model.len, "changed", NULL, f->arena, &f->net, NULL, &err);
+        assert_true(st == NNV_OK || ((st == NNV_INVALID || st == NNV_UNSUPPORTED) && err.text[0]));
+    }
+    nnv_text_free(&model);
+}
+
+/* -------------------------------------------------------------------- networks */
+
+static void whole_networks(void **state) {
+    static const struct {
+        int32_t code;
+        uint32_t count;
+    } has[OW_NETWORKS] = {{ANEURALNETWORKS_DEPTHWISE_CONV_2D, 6}, {ANEURALNETWORKS_CONV_2D, 20},
+                          {ANEURALNETWORKS_FULLY_CONNECTED, 6},   {ANEURALNETWORKS_DEPTHWISE_CONV_2D, 4},
+                          {ANEURALNETWORKS_CONV_2D, 11},          {ANEURALNETWORKS_QUANTIZE, 4}};
+    struct fixture *f = *state;
+    for (int i = 0; i < OW_NETWORKS; i++) {
+        ow_network(fresh(f, 17), (enum ow_network)i);
+        import_ok(f);
+        assert_int_equal(uses(f, has[i].code), has[i].count);
+        double *in = NNV_NEW(f->arena, double, 3 * 32 * 32), least = INFINITY, most = -INFINITY;
+        for (int k = 0; k < 3 * 32 * 32; k++) in[k] = sin(k * 0.37);
+        size_t n;
+        const double *out = run(f, in, &n);
+        for (size_t k = 0; k < n; k++) {
+            assert_true(isfinite(out[k]));
+            least = fmin(least, out[k]);
+            most = fmax(most, out[k]);
+        }
+        assert_true(most > least + 1e-3); /* it says something */
+    }
+}
+
+/** ONNX's own tests: each is converted to what gives its outputs, or refused by name; none is damaged. */
+static void onnx_node_tests(void **state) {
+    static const char *const suffixes[] = {"model.onnx", NULL};
+    struct fixture *f = *state;
+    const char *folder = getenv("NNVTS_ONNX");
+    char **paths;
+    size_t n, right = 0, refused = 0;
+    struct nnv_err err = {0};
+    if (!folder) {
+        print_message("skipped: NNVTS_ONNX names no folder of ONNX's tests\n");
+        skip();
+    }
+    assert_int_equal(nnv_file_list(folder, suffixes, &paths, &n, &err), NNV_OK);
+    for (size_t i = 0; i < n; i++) {
+        struct nnv_spec spec;
+        nnv_arena_reset(f->arena);
+        err = (struct nnv_err){0};
+        const enum nnv_status st = nnv_onnx_test(paths[i], 0, f->arena, &spec, &err);
+        if (st != NNV_OK && st != NNV_UNSUPPORTED) fail_msg("%s", err.text);
+        right += st == NNV_OK;
+        refused += st == NNV_UNSUPPORTED;
+    }
+    nnv_file_list_free(paths, n);
+    print_message("%zu right, %zu refused\n", right, refused);
+    assert_true(right > 5 * refused);
+}
+
+static int write_networks(const char *folder) {
+    for (int i = 0; i < OW_NETWORKS; i++) {
+        struct onnx_writer w;
+        struct nnv_text model = {0};
+        struct nnv_err err = {0};
+        char path[4096];
+        ow_begin(&w, 17);
+        ow_network(&w, (enum ow_network)i);
+        ow_end(&w, &model);
+        snprintf(path, sizeof path, "%s/%s.onnx", folder, ow_network_names[i]);
+        const enum nnv_status st = nnv_file_create(path, model.data, model.len, &err);
+        nnv_text_free(&model);
+        ow_free(&w);
+        if (st != NNV_OK) return 1;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(functions, setup, teardown),
+        cmocka_unit_test_setup_teardown(integers, setup, teardown),
+        cmocka_unit_test_setup_teardown(windows, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_dimensions, setup, teardown),
+        cmocka_unit_test_setup_teardown(shape_arithmetic, setup, teardown),
+        cmocka_unit_test_setup_teardown(versions_differ, setup, teardown),
+        cmocka_unit_test_setup_teardown(bytes_and_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(refusals_name_operator_and_reason, setup, teardown),
+        cmocka_unit_test_setup_teardown(damage_is_told_with_its_place, setup, teardown),
+        cmocka_unit_test_setup_teardown(damaged_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(whole_networks, setup, teardown),
+        cmocka_unit_test_setup_teardown(onnx_node_tests, setup, teardown),
+    };
+    if (argc > 1) return write_networks(argv[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
