@@ -2,8 +2,8 @@
 /**
  * @file emit.h Operations that are checked before they join a model, and what of a model is needed.
  *
- * The front ends (Relay functions, .tflite and .onnx files) build their models with a builder and check each operation alone,
- * so that a refusal can name the part of the foreign graph that it comes from.
+ * The front ends (Relay functions, .tflite and .onnx files) build their models with a builder and check each operation
+ * alone, so that a refusal can name the part of the foreign graph that it comes from.
  */
 #ifndef NNV_MODEL_EMIT_H
 #define NNV_MODEL_EMIT_H
