@@ -432,7 +432,7 @@ static void add_next(struct nnv_text *t, const struct nnv_console *c, const char
 }
 
 /** Adds how many bugs there are, the smallest case of the first to start with, a line for each, and what to do next. */
-static void add_advice(struct nnv_text *t, const struct nnv_console *c, const struct nnv_report *r) {
+static void add_advice(struct nnv_text *t, const struct nnv_console *c, const struct nnv_report *r, double explaining) {
     struct nnv_bugs bugs = {0};
     struct nnv_err err = {0};
     json_t *record = NULL;
@@ -443,6 +443,11 @@ static void add_advice(struct nnv_text *t, const struct nnv_console *c, const st
         for (uint32_t i = 0; i < n; i++) failures += bugs.item[i].count;
         nnv_text_addf(t, "%s bug%s behind %s failure%s", nnv_count(n).s, n == 1 ? "" : "s", nnv_count(failures).s,
                       failures == 1 ? "" : "s");
+        if (explaining > 0) {
+            nnv_text_add(t, " (explained in ");
+            nnv_text_add_seconds(t, explaining);
+            nnv_text_add(t, ")");
+        }
         const char *replay = nnv_json_text(record, "replay", "");
         if (*replay != '\0') {
             nnv_text_add(t, "; start with: ");
@@ -456,7 +461,7 @@ static void add_advice(struct nnv_text *t, const struct nnv_console *c, const st
     nnv_bugs_free(&bugs);
 }
 
-void nnv_console_end(struct nnv_console *c, const struct nnv_report *r, double seconds) {
+void nnv_console_end(struct nnv_console *c, const struct nnv_report *r, double seconds, double explaining) {
     struct nnv_text t = {0};
     struct nnv_suite_counts *suites = nnv_suite_counts(r);
     add_flakes(&t, c, r);
@@ -473,7 +478,7 @@ void nnv_console_end(struct nnv_console *c, const struct nnv_report *r, double s
         nnv_text_free(&path);
     }
     nnv_text_add(&t, "\n");
-    add_advice(&t, c, r);
+    add_advice(&t, c, r, explaining);
     print(c, &t);
     free(suites);
 }

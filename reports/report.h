@@ -44,8 +44,11 @@ struct nnv_console *nnv_console_new(FILE *to, struct nnv_console_style style, co
 void nnv_console_case(struct nnv_console *c, const char *record);
 /** Called a few times a second: redraws the live line. */
 void nnv_console_tick(struct nnv_console *c);
-/** The closing lines: a line a suite, totals, where the reports are, what to do next. */
-void nnv_console_end(struct nnv_console *c, const struct nnv_report *report, double seconds);
+/**
+ * The closing lines: a line a suite, totals, where the reports are, the causes, what to do next. seconds: of the run;
+ * explaining: what finding the causes took after it, 0: not said.
+ */
+void nnv_console_end(struct nnv_console *c, const struct nnv_report *report, double seconds, double explaining);
 void nnv_console_free(struct nnv_console *c);
 
 /** What a suite of a run came to. */

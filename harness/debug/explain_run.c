@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/words.h"
 #include "harness/debug/explain_run.h"
@@ -17,7 +16,8 @@
 
 enum { SMALLEST_MAX = 400, FURTHER_MAX = 24, TEXT_BYTES = 400 };
 
-static const uint64_t CASE_NS = 1000000000, TOTAL_NS = 5000000000;
+/* Of one dump, and of all: about one second, and five. It is counted, so that each machine explains the same. */
+static const uint64_t CASE_WORK = UINT64_C(1) << 30, TOTAL_WORK = UINT64_C(5) << 30;
 
 enum nnv_status nnv_dump_also(const char *path, const char *driver, const struct nnv_spec *spec,
                               enum nnv_precision precision, struct nnv_arena *arena, struct nnv_err *err) {
@@ -51,8 +51,9 @@ struct told {
     int32_t *code;
 };
 
-/** Explains the answer in the dump; kept: for the codes. */
-static void explain_dump(const char *path, struct nnv_arena *arena, struct nnv_arena *kept, struct told *told) {
+/** Explains the answer in the dump; kept: for the codes. Takes its work from *left. */
+static void explain_dump(const char *path, uint64_t *left, struct nnv_arena *arena, struct nnv_arena *kept,
+                         struct told *told) {
     struct nnv_spec_file *file = NULL;
     struct nnv_spec *spec = NULL;
     struct nnv_err why = {0};
@@ -68,7 +69,9 @@ static void explain_dump(const char *path, struct nnv_arena *arena, struct nnv_a
         told->code = NNV_NEW(kept, int32_t, main->noperations);
         for (uint32_t i = 0; told->code && i < main->noperations; i++)
             told->code[told->count++] = main->operations[i].type;
-        const bool explained = nnv_explain(spec, precision, &answers, CASE_NS, arena, x, &why) == NNV_OK;
+        const uint64_t most = *left < CASE_WORK ? *left : CASE_WORK;
+        const bool explained = nnv_explain(spec, precision, &answers, most, arena, x, &why) == NNV_OK;
+        *left -= x->work < *left ? x->work : *left;
         if (explained && x->kind == NNV_EXPLAINED_FAULT) {
             told->op = op_of(spec, &x->finding[0]);
             snprintf(told->words, sizeof told->words, "%s", x->finding[0].fault->words);
@@ -90,6 +93,7 @@ struct explaining_run {
     uint32_t ncauses;
     uint32_t *cause_of;  /* of each bucket */
     struct told **tried; /* of cases that nothing explains; NULL: others */
+    uint64_t left;       /* work */
 };
 
 /** Explains case i of the report, if its dump holds an answer. */
@@ -106,7 +110,7 @@ static enum nnv_status explain_case(struct explaining_run *x, size_t i, bool *tr
         nnv_text_add_path(&path, x->r->folder, dump);
         nnv_arena_reset(x->work);
         *tried = true;
-        if (!path.failed) explain_dump(path.data, x->work, x->arena, told);
+        if (!path.failed) explain_dump(path.data, &x->left, x->work, x->arena, told);
         x->tried[i] = told;
         if (*told->words) {
             x->op[i] = told->op;
@@ -122,11 +126,11 @@ static enum nnv_status explain_case(struct explaining_run *x, size_t i, bool *tr
 static enum nnv_status explain_cases(struct explaining_run *x, struct nnv_err *err) {
     const struct nnv_report *r = x->r;
     enum nnv_status st = NNV_OK;
-    const uint64_t end = nnv_now_ns() + TOTAL_NS;
+    x->left = TOTAL_WORK;
     for (int pass = 0; pass < 2; pass++) {
         const int most = pass == 0 ? SMALLEST_MAX : FURTHER_MAX;
         int tried = 0;
-        for (size_t i = 0; st == NNV_OK && i < r->count && tried < most && nnv_now_ns() < end; i++) {
+        for (size_t i = 0; st == NNV_OK && i < r->count && tried < most && x->left > 0; i++) {
             if (x->of[i] == NNV_MAP_NONE || r->item[i].verdict != NNVTS_FAIL) continue;
             if ((x->buckets.item[x->of[i]].smallest == i) != (pass == 0)) continue;
             bool did = false;

@@ -12,8 +12,8 @@ enum nnv_status nnv_dump_also(const char *path, const char *driver, const struct
                               enum nnv_precision precision, struct nnv_arena *arena, struct nnv_err *err);
 /**
  * Explains failures of the run in the folder by what their dumps hold of the driver's answers, of each bucket one, then
- * more, within a few seconds; says under which condition each cause shows; and writes explained.json, which buckets
- * are then made by. cases: NULL if they cannot be made again; then no condition is told.
+ * more, within a bounded work of a few seconds; says under which condition each cause shows; and writes explained.json,
+ * which buckets are then made by. cases: NULL if they cannot be made again; then no condition is told.
  */
 NNV_USE_RESULT enum nnv_status nnv_explain_run(const char *folder, const struct nnv_run_cases *cases,
                                                struct nnv_err *err);

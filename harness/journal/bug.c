@@ -16,7 +16,8 @@ struct grouping {
     uint32_t *owner;     /* of the key's number: that bucket */
     uint32_t *parent;
     uint32_t unchecked,
-        rules; /* the bucket that stands for many missing checks, and how many; rules 0: there are few */
+        rules;      /* the bucket that stands for many missing checks, and how many; rules 0: there are few */
+    uint32_t plain; /* a bucket of the group that nothing explains though some of its cases seem to be; NNV_MAP_NONE */
 };
 
 static uint32_t root_of(const struct grouping *g, uint32_t n) {
@@ -175,6 +176,83 @@ static void group_unchecked(struct grouping *g) {
     g->rules = rules;
 }
 
+/** Wrong values, explained or not. */
+static bool is_about_values(const struct nnv_bucket *b) { return b->explained || is_of_values(b); }
+
+enum { MANY = 8 };
+
+/** True if the buckets of which one[n] holds are of many operations. */
+static bool is_of_many(const struct grouping *g, const bool *one) {
+    struct nnv_map ops = {0};
+    const struct nnv_buckets *all = &g->bugs->buckets;
+    bool ok = true;
+    for (uint32_t n = 0; ok && n < all->map.count && ops.count < MANY; n++)
+        ok = !one[n] || nnv_map_find(&ops, all->item[n].op) != NNV_MAP_NONE ||
+             nnv_map_add(&ops, all->item[n].op) != NNV_MAP_NONE;
+    const bool many = ok && ops.count >= MANY;
+    nnv_map_free(&ops);
+    return many;
+}
+
+/** Marks the buckets of one group (root), or those of wrong values that nothing explains (NNV_MAP_NONE). The cases. */
+static size_t mark(const struct grouping *g, uint32_t root, bool *one) {
+    const struct nnv_buckets *all = &g->bugs->buckets;
+    size_t cases = 0;
+    for (uint32_t n = 0; n < all->map.count; n++) {
+        one[n] = root == NNV_MAP_NONE ? is_of_values(&all->item[n]) : root_of(g, n) == root;
+        cases += one[n] ? all->item[n].count : 0;
+    }
+    return cases;
+}
+
+/** The group of most of the failures, if there is one. */
+static uint32_t fullest(const struct grouping *g, size_t failures, size_t *cases) {
+    const struct nnv_buckets *all = &g->bugs->buckets;
+    for (uint32_t n = 0; n < all->map.count; n++) {
+        const uint32_t root = root_of(g, n);
+        cases[root] += all->item[n].verdict == NNVTS_FAIL ? all->item[n].count : 0;
+        if (2 * cases[root] > failures) return root;
+    }
+    return NNV_MAP_NONE;
+}
+
+/** What operations share goes wrong in many, each in its own way: all wrong values are of that bug. */
+static enum nnv_status group_shared(struct grouping *g, struct nnv_err *err) {
+    const struct nnv_buckets *all = &g->bugs->buckets;
+    bool *one = calloc(all->map.count, sizeof *one);
+    size_t *cases = calloc(all->map.count, sizeof *cases), failures = 0;
+    const bool ok = one && cases;
+    for (uint32_t n = 0; n < all->map.count; n++)
+        failures += all->item[n].verdict == NNVTS_FAIL ? all->item[n].count : 0;
+    uint32_t shared = ok && failures > 0 ? fullest(g, failures, cases) : NNV_MAP_NONE;
+    if (shared != NNV_MAP_NONE) mark(g, shared, one);
+    if (shared != NNV_MAP_NONE && !is_of_many(g, one)) shared = NNV_MAP_NONE;
+    const bool unexplained =
+        ok && shared == NNV_MAP_NONE && failures > 0 && 2 * mark(g, NNV_MAP_NONE, one) > failures && is_of_many(g, one);
+    for (uint32_t n = 0; n < all->map.count && (unexplained || shared != NNV_MAP_NONE); n++) {
+        const struct nnv_bucket *b = &all->item[n];
+        if (b->verdict != NNVTS_FAIL || !(unexplained ? is_of_values(b) : is_about_values(b))) continue;
+        if (shared == NNV_MAP_NONE) shared = n;
+        join(g, shared, n);
+    }
+    g->plain = unexplained ? shared : NNV_MAP_NONE;
+    free(one);
+    free(cases);
+    return ok ? NNV_OK : nnv_no_memory(err);
+}
+
+/** The mode in which everything failed, where it is one alone and not the synchronous one; else NULL. */
+static const char *only_mode(const struct nnv_report *r, const uint32_t *of) {
+    const char *mode = NULL;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct nnv_report_case *c = &r->item[i];
+        if (of[i] == NNV_MAP_NONE) continue;
+        if (c->mode == NULL || strcmp(c->mode, "sync") == 0 || (mode != NULL && mode != c->mode)) return NULL;
+        mode = c->mode;
+    }
+    return mode;
+}
+
 /* ------------------------------------------------------------------------ bugs */
 
 /** "A, B, C and 2 more" of the names that are counted, the most frequent first; empty names aside. */
@@ -245,6 +323,28 @@ static enum nnv_status name_all(struct grouping *g, struct nnv_err *err) {
     return ok ? NNV_OK : nnv_no_memory(err);
 }
 
+/** What the records of cases that nothing explains have in common; of[i] is still the bucket of case i. */
+static const char *plain_words(const struct grouping *g) {
+    enum { LOOKED_AT = 64 };
+    uint32_t records = 0, tried = 0, passed = 0, nan = 0;
+    for (size_t i = 0; i < g->r->count && records < LOOKED_AT; i++) {
+        const uint32_t b = g->bugs->of[i];
+        struct nnv_err ignored = {0};
+        json_t *record = NULL;
+        if (b == NNV_MAP_NONE || root_of(g, b) != root_of(g, g->plain)) continue;
+        if (nnv_report_record(g->r, i, &record, &ignored) != NNV_OK) break;
+        const char *again = nnv_json_text(record, "again", "");
+        const json_t *worst = json_object_get(json_array_get(json_object_get(record, "outputs"), 0), "worst");
+        records++;
+        tried += *again != '\0';
+        passed += strcmp(again, nnv_verdict_name(NNVTS_PASS)) == 0;
+        nan += strcmp(nnv_json_text(worst, "actual", ""), "NaN") == 0;
+        json_decref(record);
+    }
+    if (2 * nan > records) return "NaN in place of numbers";
+    return 2 * passed > tried ? "values are wrong, but not every time" : nnv_why_words(NNVTS_WHY_VALUES);
+}
+
 /** Makes bugs of the groups; of[i] is the bucket of case i, and becomes its bug. */
 static enum nnv_status make_bugs(struct grouping *g, struct nnv_err *err) {
     struct nnv_bugs *bugs = g->bugs;
@@ -263,6 +363,11 @@ static enum nnv_status make_bugs(struct grouping *g, struct nnv_err *err) {
                                       nnv_why_words(NNVTS_WHY_ACCEPTED), g->rules, bug->words);
         ok = bug->words != NULL;
     }
+    if (ok && g->plain != NNV_MAP_NONE) {
+        struct nnv_bug *bug = &bugs->item[bug_of[root_of(g, g->plain)]];
+        bug->explained = false;
+        bug->words = plain_words(g);
+    }
     for (size_t i = 0; ok && i < g->r->count; i++)
         if (bugs->of[i] != NNV_MAP_NONE) bugs->of[i] = bug_of[bugs->of[i]];
     if (ok && bugs->count) qsort(bugs->item, bugs->count, sizeof *bugs->item, fuller);
@@ -274,8 +379,14 @@ static enum nnv_status make_bugs(struct grouping *g, struct nnv_err *err) {
     return ok ? name_all(g, err) : nnv_no_memory(err);
 }
 
+/** Says of the bug in which mode alone it shows. */
+static enum nnv_status name_mode(struct nnv_bug *bug, const char *mode, struct nnv_arena *arena, struct nnv_err *err) {
+    bug->where = nnv_arena_printf(arena, "only in executions of the mode %s", mode);
+    return bug->where ? NNV_OK : nnv_no_memory(err);
+}
+
 enum nnv_status nnv_bugs_of(const struct nnv_report *report, struct nnv_bugs *bugs, struct nnv_err *err) {
-    struct grouping g = {.r = report, .bugs = bugs};
+    struct grouping g = {.r = report, .bugs = bugs, .plain = NNV_MAP_NONE};
     bugs->of = malloc((report->count + 1) * sizeof *bugs->of);
     if (!bugs->of) return nnv_no_memory(err);
     enum nnv_status st = nnv_buckets_of(report, &bugs->buckets, bugs->of, err);
@@ -288,7 +399,11 @@ enum nnv_status nnv_bugs_of(const struct nnv_report *report, struct nnv_bugs *bu
     for (uint32_t b = 0; st == NNV_OK && b < n; b++) st = group(&g, b, err);
     if (st == NNV_OK) group_unexplained(&g);
     if (st == NNV_OK) group_unchecked(&g);
+    if (st == NNV_OK) st = group_shared(&g, err);
+    const char *mode = st == NNV_OK ? only_mode(report, bugs->of) : NULL;
+    for (uint32_t b = 1; mode && b < n; b++) join(&g, 0, b);
     if (st == NNV_OK) st = make_bugs(&g, err);
+    if (st == NNV_OK && mode) st = name_mode(&bugs->item[0], mode, bugs->buckets.arena, err);
     nnv_map_free(&g.keys);
     free(g.owner);
     free(g.parent);

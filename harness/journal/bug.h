@@ -8,6 +8,10 @@
  * that happens for many reasons; and of wrong values that nothing explains those of one operation. Such a bucket of
  * which no case was tried goes to what explains most failures of its operation; one of models of several operations, to
  * that of one of them.
+ *
+ * A bug of most failures and many operations is one of what operations share, such as types, buffers or rounding: it
+ * shows in each in another way, so all wrong values are its. So are wrong values of many operations of which most are
+ * not explained. And where all that fails was executed in one mode, which is not the synchronous one, that is the bug.
  */
 #ifndef NNV_JOURNAL_BUG_H
 #define NNV_JOURNAL_BUG_H

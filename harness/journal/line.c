@@ -337,6 +337,7 @@ enum nnv_status nnv_line_read(const json_t *record, struct nnv_line *out, struct
     out->runs = count_of(repeats, "runs");
     out->bad_runs = count_of(repeats, "bad");
     if (out->bad_runs > out->runs) out->runs = out->bad_runs = 0;
+    out->mode = nnv_json_text(record, "mode", NULL);
     out->dump = nnv_json_text(record, "dump", NULL);
     return s;
 }

@@ -28,6 +28,7 @@ struct nnv_line {
     enum nnvts_outcome outcome; /**< against the expectations of the run */
     uint32_t expectation;       /**< number of its entry, NNV_ENTRY_NONE: none */
     double ms, driver_us;
+    const char *mode; /**< of the execution that failed; NULL: not said */
     const char *dump; /**< relative to the run folder; NULL: none */
 };
 

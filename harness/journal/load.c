@@ -140,6 +140,9 @@ static enum nnv_status take_record(struct nnv_report *r, const struct nnv_journa
     if (c->length > 0) return nnv_fail(err, NNV_INVALID, "case '%s' has a second record", l->name);
     c->verdict = l->verdict;
     c->why = l->why;
+    const uint32_t mode = l->mode == NULL ? NNV_MAP_NONE : number_of(r, &r->modes, l->mode);
+    if (l->mode != NULL && mode == NNV_MAP_NONE) return nnv_no_memory(err);
+    c->mode = mode == NNV_MAP_NONE ? NULL : r->modes.key[mode];
     c->compared = l->compared;
     c->not_compared = l->not_compared;
     c->values = l->values;
@@ -248,6 +251,7 @@ void nnv_report_free(struct nnv_report *r) {
     nnv_map_free(&r->ops);
     nnv_map_free(&r->types);
     nnv_map_free(&r->tags);
+    nnv_map_free(&r->modes);
     nnv_map_free(&r->reasons);
     nnv_arena_free(r->arena);
     free(r->item);

@@ -28,6 +28,7 @@ struct nnv_report_case {
     uint32_t suite, op, type; /**< numbers in the maps of the report; op and type may be "" */
     enum nnvts_verdict verdict;
     enum nnvts_reason why;
+    const char *mode; /**< of the execution that failed; NULL: not said */
     uint64_t compared, not_compared, values;
     double ms;
     double driver_us;
@@ -50,7 +51,7 @@ struct nnv_report {
     json_t *header; /**< its first line */
     struct nnv_report_case *item;
     size_t count;
-    struct nnv_map names, suites, ops, types, tags; /**< names: the number of a case */
+    struct nnv_map names, suites, ops, types, tags, modes; /**< names: the number of a case */
     struct nnv_map reasons; /**< distinct ones; those beyond a bound with their numbers as '#' */
     size_t reason_bytes;
     size_t verdicts[NNVTS_VERDICT_COUNT], whys[NNVTS_REASON_COUNT];

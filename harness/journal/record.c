@@ -176,6 +176,7 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
     nnv_json_string(&j, "tags", c->tags);
     nnv_json_string(&j, "verdict", nnv_verdict_name(verdict));
     if (verdict != NNVTS_PASS) nnv_json_string(&j, "why", nnv_why_name(nnv_why_of(verdict, e->why)));
+    if (verdict == NNVTS_FAIL) nnv_json_string(&j, "mode", e->mode);
     if (verdict != NNVTS_PASS) add_bytes(&j, "reason", e->reason, remark);
     nnv_json_uint(&j, "compared", e->compared);
     nnv_json_uint(&j, "not_compared", e->not_compared);

@@ -38,6 +38,7 @@ struct nnv_ended {
     uint32_t index; /**< of the case */
     enum nnvts_verdict verdict;
     enum nnvts_reason why; /**< NONE: the first of the verdict's */
+    const char *mode;      /**< of the execution that failed; NULL: not said */
     uint64_t compared, not_compared, values, start_ns, ns,
         driver_ns;                        /**< start_ns: of nnv_now_ns(); 0: it did not begin */
     uint32_t worker;                      /**< number of the worker process; 0: none */

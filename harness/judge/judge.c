@@ -49,6 +49,7 @@ void nnv_result_end(struct nnv_result *result, enum nnvts_reason why, const char
 void nnv_result_start(struct nnv_result *result) {
     result->verdict = NNVTS_ERROR;
     result->why = NNVTS_WHY_NONE;
+    result->mode = 0;
     result->compared = result->not_compared = result->values = 0;
     result->driver_ns = 0;
     result->worker_damaged = false;

@@ -16,6 +16,7 @@ struct nnv_run_config;
 struct nnv_result {
     int verdict;                   /**< enum nnvts_verdict; starts as ERROR */
     enum nnvts_reason why;         /**< NONE where the verdict says all */
+    int mode;                      /**< of the execution that failed, enum nnv_mode and 1; 0: not said */
     size_t compared, not_compared; /**< compared: values of outputs, and other expectations */
     size_t values;                 /**< of compared: values of outputs */
     uint64_t driver_ns;            /**< in the driver */

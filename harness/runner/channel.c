@@ -67,7 +67,7 @@ void nnv_hub_wait(struct nnv_hub *hub, uint32_t seen, uint64_t timeout_ns) {
 /** A record in the ring: this, then reason, outputs, log and answer. */
 struct header {
     uint32_t magic, index;
-    int32_t verdict, why;
+    int32_t verdict, why, mode;
     uint32_t damaged, reason_bytes, outputs_bytes, log_bytes, answer_bytes;
     uint64_t compared, not_compared, values, start_ns, ns, driver_ns;
     uint32_t counts[NNVTS_VERDICT_COUNT];
@@ -114,6 +114,7 @@ void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct n
         .index = r->index,
         .verdict = r->verdict,
         .why = (int32_t)r->why,
+        .mode = r->mode,
         .damaged = r->damaged,
         .reason_bytes = r->reason_bytes,
         .outputs_bytes = r->outputs_bytes,
@@ -167,6 +168,7 @@ int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *r, char **buffer, 
         .index = h.index,
         .verdict = h.verdict,
         .why = h.why,
+        .mode = h.mode,
         .damaged = h.damaged,
         .compared = h.compared,
         .not_compared = h.not_compared,

@@ -63,8 +63,8 @@ struct nnv_channel {
 /** A finished case on its way: texts are not terminated. */
 struct nnv_record {
     uint32_t index;
-    int32_t verdict, why;                                             /**< enum nnvts_verdict, enum nnvts_reason */
-    uint32_t damaged;                                                 /**< the worker ends now */
+    int32_t verdict, why, mode; /**< enum nnvts_verdict, enum nnvts_reason, see nnv_result */
+    uint32_t damaged;           /**< the worker ends now */
     uint64_t compared, not_compared, values, start_ns, ns, driver_ns; /**< start_ns: of nnv_now_ns() */
     uint32_t counts[NNVTS_VERDICT_COUNT];        /**< of the case's runs; all 0 where it ran once */
     const char *reason, *outputs, *log, *answer; /**< answer: bytes, see nnv_result */

@@ -84,6 +84,7 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
         .index = index,
         .verdict = r->verdict,
         .why = (int32_t)r->why,
+        .mode = r->mode,
         .damaged = r->worker_damaged,
         .compared = r->compared,
         .not_compared = r->not_compared,

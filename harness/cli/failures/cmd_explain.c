@@ -22,7 +22,7 @@ static const struct nnv_verb_help help = {
                 "nnvts explain --list                                the mistakes that are known\n",
 };
 
-static const uint64_t LIMIT_NS = 60000000000; /* for the mistakes of one spec */
+static const uint64_t MOST_WORK = UINT64_C(1) << 36; /* for the mistakes of one spec: about a minute */
 
 static const char *const kinds[] = {
     [NNV_EXPLAINED_RIGHT] = "right",   [NNV_EXPLAINED_NO_ANSWER] = "no-answer", [NNV_EXPLAINED_UNSTEADY] = "unsteady",
@@ -100,7 +100,7 @@ static void add_words(const struct subject *s, const struct nnv_explanation *x, 
         break;
     case NNV_EXPLAINED_UNKNOWN:
         nnv_text_addf(out, "no known mistake explains it: %zu of %zu values are wrong, %zu mistakes tried%s\n",
-                      x->wrong, x->compared, x->tried, x->cut ? ", then the time was over" : "");
+                      x->wrong, x->compared, x->tried, x->cut ? "; more would be too much work" : "");
         break;
     }
     if (*x->weaker) nnv_text_addf(out, "within the budget if %s\n", x->weaker);
@@ -144,7 +144,7 @@ static enum nnv_status explain_answer(const struct nnv_run_config *config, const
                                       struct nnv_err *err) {
     struct nnv_explain_answers answers;
     enum nnv_status st = nnv_answers_ask(config, spec, arena, &answers, err);
-    return st != NNV_OK ? st : nnv_explain(spec, precision, &answers, LIMIT_NS, arena, x, err);
+    return st != NNV_OK ? st : nnv_explain(spec, precision, &answers, MOST_WORK, arena, x, err);
 }
 
 /**
@@ -198,7 +198,7 @@ static enum nnv_status explain_spec(struct command *command, struct nnv_spec *sp
     st = nnv_case_precision(config, nnv_suite_by_name("spec"), spec, &precision, err);
     if (st == NNV_OK && c->driver == NULL) {
         const struct nnv_explain_answers recorded = {.count = 1, .outputs = {spec->actual}};
-        st = nnv_explain(spec, precision, &recorded, LIMIT_NS, arena, x, err);
+        st = nnv_explain(spec, precision, &recorded, MOST_WORK, arena, x, err);
     } else if (st == NNV_OK) {
         st = explain_answer(config, spec, precision, arena, x, err);
         if (st == NNV_OK && x->kind == NNV_EXPLAINED_UNKNOWN && spec->model.main.noperations > 1)

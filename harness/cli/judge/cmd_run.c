@@ -90,12 +90,14 @@ static enum nnv_status reports(struct view *v, const struct nnv_run_cases *cases
                                struct nnv_err *err) {
     struct nnv_report *report = NULL;
     struct nnv_text since = {0};
+    const uint64_t start = nnv_now_ns();
     enum nnv_status s = interrupted ? NNV_OK : nnv_explain_run(v->cli->out, cases, err);
+    const double explaining = (double)(nnv_now_ns() - start) / 1e9;
     if (s == NNV_OK && v->baseline != NULL) s = nnv_baseline_write(v->baseline, v->cli->out, &since, err);
     if (s == NNV_OK) s = nnv_report_load(v->cli->out, &report, err);
     if (s == NNV_OK) s = nnv_clauses_write(report, err);
     if (s == NNV_OK) s = nnv_report_write(report, interrupted, err);
-    if (s == NNV_OK && v->console != NULL) nnv_console_end(v->console, report, seconds);
+    if (s == NNV_OK && v->console != NULL) nnv_console_end(v->console, report, seconds, explaining);
     if (s == NNV_OK && v->console != NULL && since.len > 0) printf("since %s: %s\n", v->baseline, since.data);
     nnv_text_free(&since);
     if (s == NNV_OK) v->cli->code = (int)nnv_report_exit(report);

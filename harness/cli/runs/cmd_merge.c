@@ -32,7 +32,7 @@ static enum nnv_status tell(const struct nnv_cli *c, const struct nnv_report *re
             : nnv_console_new(stdout, (struct nnv_console_style){.colour = colour, .quiet = c->quiet}, header, c->out);
     free(header);
     if (console == NULL) return nnv_no_memory(err);
-    nnv_console_end(console, report, report->seconds);
+    nnv_console_end(console, report, report->seconds, 0);
     nnv_console_free(console);
     return NNV_OK;
 }

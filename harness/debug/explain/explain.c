@@ -5,17 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "harness/client/request.h"
+#include "harness/debug/explain/work.h"
 #include "harness/judge/compare.h"
 #include "reference/faults/generate.h"
 #include "reference/model/validate.h"
 
 /** For pairs of faults, of which there are thousands. */
-static const uint64_t PAIRS_NS = 2000000000;
+static const uint64_t PAIRS_WORK = UINT64_C(1) << 31;
 static const struct nnv_explain_place everywhere = {-1, -1};
 
 /* ---------------------------------------------------------------------- trying */
+
+/** Counts the work; what is beyond the limit ends the search. */
+static void spend(struct nnv_explaining *x, uint64_t work) {
+    x->out->work += work;
+    x->out->cut = x->out->cut || work >= x->left;
+    x->left -= work < x->left ? work : x->left;
+}
 
 /** Makes the spec wrong at a place; false if the fault can't happen there. */
 static bool make_wrong(const struct nnv_explaining *x, const struct nnv_fault *fault, struct nnv_explain_place p,
@@ -35,10 +42,11 @@ static bool make_wrong(const struct nnv_explaining *x, const struct nnv_fault *f
 }
 
 /** Evaluates the wrong model; false if it can't be, or gives other numbers of elements. */
-static bool candidate(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_spec *wrong,
-                      int rows, struct nnv_explain_numbers *c) {
+static bool candidate(struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_spec *wrong, int rows,
+                      struct nnv_explain_numbers *c) {
     struct nnv_golden *golden;
     struct nnv_err err = {0};
+    spend(x, x->row * (1 + (uint64_t)rows));
     return nnv_explain_evaluate(x, wrong, rows, x->work, &golden, &err) == NNV_OK &&
            nnv_explain_take(x, golden, x->work, c) && nnv_explain_spoil(x, fault, golden, x->work, c);
 }
@@ -86,6 +94,7 @@ static bool is_untouched(const struct nnv_explaining *x, const struct nnv_fault 
 static enum nnv_status try_spoil(struct nnv_explaining *x, const struct nnv_fault *fault, struct nnv_err *err) {
     struct nnv_explain_numbers c;
     if (!nnv_explain_new_numbers(x->work, x->n, &c)) return nnv_no_memory(err);
+    spend(x, x->n);
     memcpy(c.v, x->right.v, 2 * x->n * sizeof *c.v); /* and their bounds */
     if (!nnv_explain_spoil(x, fault, x->golden, x->work, &c)) return NNV_OK;
     x->out->tried++;
@@ -106,8 +115,7 @@ static bool is_kind(const struct nnv_subgraph *main, uint32_t i) {
 }
 
 /** Tries a fault at all operations, at those of each kind, and at each alone. */
-static enum nnv_status try_fault(struct nnv_explaining *x, const struct nnv_fault *fault, uint64_t end_ns,
-                                 struct nnv_err *err) {
+static enum nnv_status try_fault(struct nnv_explaining *x, const struct nnv_fault *fault, struct nnv_err *err) {
     const struct nnv_subgraph *main = &x->spec->model.main;
     bool can;
     if (!nnv_fault_is_edit(fault)) return try_spoil(x, fault, err);
@@ -118,30 +126,27 @@ static enum nnv_status try_fault(struct nnv_explaining *x, const struct nnv_faul
         st = try_change(x, fault, (struct nnv_explain_place){(int)i, -1}, &there, err);
         if (st == NNV_OK && there && is_kind(main, i))
             st = try_change(x, fault, (struct nnv_explain_place){-1, main->operations[i].type}, &there, err);
-        x->out->cut = nnv_now_ns() > end_ns;
     }
     return st;
 }
 
-/** True, and the time over, if no more is to be tried. */
-static bool is_over(struct nnv_explaining *x, uint64_t end_ns) {
-    x->out->cut = x->out->cut || nnv_now_ns() > end_ns;
+/** True if no more is to be tried. */
+static bool is_over(struct nnv_explaining *x) {
     nnv_arena_reset(x->work);
     return x->out->cut;
 }
 
 /** Tries a fault of one operation, or of results. */
-static enum nnv_status try_at(struct nnv_explaining *x, const struct nnv_fault *fault, uint32_t at, uint64_t end_ns,
+static enum nnv_status try_at(struct nnv_explaining *x, const struct nnv_fault *fault, uint32_t at,
                               struct nnv_err *err) {
     bool can;
-    if (is_over(x, end_ns)) return NNV_OK;
+    if (is_over(x)) return NNV_OK;
     if (!nnv_fault_is_edit(fault)) return try_spoil(x, fault, err);
     return try_change(x, fault, (struct nnv_explain_place){(int)at, -1}, &can, err);
 }
 
 /** Tries what follows from the records of the model's operations: attributes, then results, then tensors. */
-static enum nnv_status try_generated(struct nnv_explaining *x, struct nnv_fault_list *l, uint64_t end_ns,
-                                     struct nnv_err *err) {
+static enum nnv_status try_generated(struct nnv_explaining *x, struct nnv_fault_list *l, struct nnv_err *err) {
     const struct nnv_subgraph *main = &x->spec->model.main;
     enum nnv_status st = NNV_OK;
     for (int pass = 0; pass < 3; pass++)
@@ -153,7 +158,7 @@ static enum nnv_status try_generated(struct nnv_explaining *x, struct nnv_fault_
                                     x->spec->outputs[at].dims);
             if (pass == 2) nnv_generate_tensors(l, x->calls[at]);
             for (size_t i = first; st == NNV_OK && i < l->count && !x->out->cut; i++)
-                st = try_at(x, &l->item[i], at, end_ns, err);
+                st = try_at(x, &l->item[i], at, err);
         }
     return st == NNV_OK && l->failed ? nnv_no_memory(err) : st;
 }
@@ -173,8 +178,7 @@ static const struct nnv_fault *compose(struct nnv_explaining *x, const struct nn
 }
 
 /** Tries pairs of those that explain most of the answer, then each of the best with all that was generated. */
-static enum nnv_status try_pairs(struct nnv_explaining *x, const struct nnv_fault_list *l, uint64_t end_ns,
-                                 struct nnv_err *err) {
+static enum nnv_status try_pairs(struct nnv_explaining *x, const struct nnv_fault_list *l, struct nnv_err *err) {
     struct nnv_explain_part best[NNV_EXPLAIN_BEST];
     const int n = x->nbest;
     enum nnv_status st = NNV_OK;
@@ -183,33 +187,30 @@ static enum nnv_status try_pairs(struct nnv_explaining *x, const struct nnv_faul
     for (int i = 0; i < n; i++)
         for (int k = i + 1; st == NNV_OK && k < n && !x->out->cut; k++) {
             const struct nnv_fault *f = compose(x, best[i].fault, best[k].fault);
-            if (f) st = try_at(x, f, 0, end_ns, err);
+            if (f) st = try_at(x, f, 0, err);
         }
     for (int i = 0; i < n && x->out->findings == 0; i++)
         for (size_t k = 0; st == NNV_OK && k < l->count && !x->out->cut; k++) {
             const struct nnv_fault *f = compose(x, best[i].fault, &l->item[k]);
-            if (f) st = try_at(x, f, 0, end_ns, err);
+            if (f) st = try_at(x, f, 0, err);
         }
     return st;
 }
 
-static enum nnv_status try_all(struct nnv_explaining *x, uint64_t limit_ns, struct nnv_err *err) {
+static enum nnv_status try_all(struct nnv_explaining *x, struct nnv_err *err) {
     size_t count;
     const struct nnv_fault *faults = nnv_faults(&count);
-    uint64_t end_ns = nnv_now_ns() + limit_ns;
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; st == NNV_OK && i < count && !x->out->cut; i++) {
-        st = try_fault(x, &faults[i], end_ns, err);
+        st = try_fault(x, &faults[i], err);
         nnv_arena_reset(x->work);
-        x->out->cut = x->out->cut || (i + 1 < count && nnv_now_ns() > end_ns);
     }
     struct nnv_fault_list l = {.arena = x->arena};
     /* A weaker promise says more than a fault that is generated until it fits. */
     const bool more = x->out->findings == 0 && !*x->out->weaker;
-    if (st == NNV_OK && more && !x->out->cut) st = try_generated(x, &l, end_ns, err);
-    const uint64_t pairs_end = nnv_now_ns() + PAIRS_NS;
-    if (st == NNV_OK && more && x->out->findings == 0 && !x->out->cut)
-        st = try_pairs(x, &l, pairs_end < end_ns ? pairs_end : end_ns, err);
+    if (st == NNV_OK && more && !x->out->cut) st = try_generated(x, &l, err);
+    if (x->left > PAIRS_WORK) x->left = PAIRS_WORK;
+    if (st == NNV_OK && more && x->out->findings == 0 && !x->out->cut) st = try_pairs(x, &l, err);
     for (int i = 1; i < x->out->findings; i++)
         x->out->finding[i].same = nnv_explain_same(x, x->out->finding[0].values, x->out->finding[i].values);
     return st;
@@ -310,7 +311,7 @@ static enum nnv_status try_weaker(struct nnv_explaining *x, const struct nnv_val
 }
 
 /** Looks which answers are wrong, and explains the first if all are. */
-static enum nnv_status explain(struct nnv_explaining *x, const struct nnv_explain_answers *answers, uint64_t limit_ns,
+static enum nnv_status explain(struct nnv_explaining *x, const struct nnv_explain_answers *answers,
                                struct nnv_err *err) {
     size_t wrong = 0, most = 0;
     int right = 0;
@@ -329,13 +330,13 @@ static enum nnv_status explain(struct nnv_explaining *x, const struct nnv_explai
     x->out->wrong = wrong;
     enum nnv_status st = NNV_OK;
     if (x->precision == NNV_PRECISION_BUDGET) st = try_weaker(x, answers->outputs[0], err);
-    if (st == NNV_OK) st = try_all(x, limit_ns, err);
+    if (st == NNV_OK) st = try_all(x, err);
     x->out->kind = x->out->findings ? NNV_EXPLAINED_FAULT : NNV_EXPLAINED_UNKNOWN;
     return st;
 }
 
 enum nnv_status nnv_explain(const struct nnv_spec *spec, enum nnv_precision precision,
-                            const struct nnv_explain_answers *answers, uint64_t limit_ns, struct nnv_arena *arena,
+                            const struct nnv_explain_answers *answers, uint64_t work, struct nnv_arena *arena,
                             struct nnv_explanation *out, struct nnv_err *err) {
     *out = (struct nnv_explanation){.kind = NNV_EXPLAINED_NO_ANSWER};
     memcpy(out->reason, answers->reason, sizeof out->reason);
@@ -343,8 +344,16 @@ enum nnv_status nnv_explain(const struct nnv_spec *spec, enum nnv_precision prec
     struct nnv_explaining x = {
         .spec = spec, .arena = arena, .work = nnv_arena_new(), .precision = precision, .out = out};
     if (!x.work) return nnv_no_memory(err);
-    enum nnv_status st = begin(&x, err);
-    if (st == NNV_OK) st = explain(&x, answers, limit_ns, err);
+    enum nnv_status st = NNV_OK;
+    x.row = nnv_explain_work(&spec->model);
+    x.left = work;
+    spend(&x, x.row * (1 + NNV_ROWS_SECOND));
+    if (out->cut) {
+        out->kind = NNV_EXPLAINED_UNKNOWN;
+    } else {
+        st = begin(&x, err);
+        if (st == NNV_OK) st = explain(&x, answers, err);
+    }
     nnv_arena_free(x.work);
     return st;
 }

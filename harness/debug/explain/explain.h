@@ -31,7 +31,8 @@ struct nnv_explanation {
     enum nnv_explained kind;
     size_t compared, wrong; /**< values of the answer */
     size_t tried;           /**< faults evaluated, each at each place */
-    bool cut;               /**< the time was over before all were tried */
+    bool cut;               /**< the work was done before all were tried */
+    uint64_t work;          /**< that was done, see work.h */
     bool nan;               /**< unsteady: some answers have NaN where others have none */
     char reason[600];
     char weaker[160]; /**< a promise of the driver's arithmetic by which the answer is right: "sums are float16"; or ""
@@ -41,11 +42,11 @@ struct nnv_explanation {
 };
 
 /**
- * Explains answers to the spec, whose model is valid. limit_ns: how long faults are tried. Errors: the spec has no
- * golden result, out of memory.
+ * Explains answers to the spec, whose model is valid. work: how much may be done (work.h); a model whose golden result
+ * alone is more is not explained. Errors: the spec has no golden result, out of memory.
  */
 NNV_USE_RESULT enum nnv_status nnv_explain(const struct nnv_spec *spec, enum nnv_precision precision,
-                                           const struct nnv_explain_answers *answers, uint64_t limit_ns,
+                                           const struct nnv_explain_answers *answers, uint64_t work,
                                            struct nnv_arena *arena, struct nnv_explanation *out, struct nnv_err *err);
 
 #endif

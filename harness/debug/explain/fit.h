@@ -42,7 +42,8 @@ struct nnv_explaining {
     struct nnv_call **calls;
     struct nnv_golden *golden;
     bool quantised;
-    size_t n; /**< elements of all outputs */
+    size_t n;           /**< elements of all outputs */
+    uint64_t row, left; /**< work of a row of the model, and what may still be done */
     struct nnv_explain_numbers right;
     double *actual, *poison;
     const void **poison_bytes; /**< of each output */

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "harness/client/execute.h"
 #include "harness/runner/crash.h"
 #include "harness/runner/pool/pool_state.h"
 #include "harness/runner/signals.h"
@@ -70,6 +71,7 @@ static enum nnv_status take_record(struct nnv_pool *p, struct nnv_pool_slot *s, 
         .index = r->index,
         .verdict = (enum nnvts_verdict)r->verdict,
         .why = (enum nnvts_reason)r->why,
+        .mode = r->mode > 0 && r->mode <= NNV_MODES ? nnv_mode_name((enum nnv_mode)(r->mode - 1)) : NULL,
         .compared = r->compared,
         .not_compared = r->not_compared,
         .values = r->values,

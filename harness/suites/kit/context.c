@@ -48,6 +48,7 @@ static bool expect(struct nnv_context *s, bool ok, enum nnvts_reason why, const 
     if (s->result->verdict == NNVTS_FAIL || s->result->verdict == NNVTS_ERROR) return false;
     s->result->verdict = NNVTS_FAIL;
     s->result->why = why;
+    s->result->mode = s->mode;
     return false;
 }
 
@@ -352,6 +353,7 @@ static bool went(struct nnv_context *s, const struct nnv_execution *x, bool well
 bool nnv_context_open(struct nnv_context *s, struct nnv_execution *x) {
     if (x->open) return true;
     if (!nnv_context_needs(s, x->prepared, x->mode)) return false;
+    s->mode = (int)x->mode + 1;
     nnv_context_enter(s, NNV_PHASE_EXECUTE);
     const bool is_open = nnv_execution_open(x);
     return went(s, x, is_open, x->mode == NNV_MODE_BURST || x->mode == NNV_MODE_REUSABLE ? 2 : 0);
@@ -359,6 +361,7 @@ bool nnv_context_open(struct nnv_context *s, struct nnv_execution *x) {
 
 bool nnv_context_launch(struct nnv_context *s, struct nnv_execution *x) {
     if (!nnv_context_open(s, x)) return false;
+    s->mode = (int)x->mode + 1;
     nnv_context_enter(s, NNV_PHASE_EXECUTE);
     const bool launched = nnv_execution_launch(x);
     return went(s, x, launched, x->mode == NNV_MODE_FENCED ? 2 : x->mode == NNV_MODE_ASYNC ? 1 : 0);
@@ -396,6 +399,7 @@ bool nnv_context_try(struct nnv_context *s, struct nnv_execution *x) {
 enum nnvts_status nnv_context_sync(struct nnv_context *s, struct nnvts_prepared_model *prepared,
                                    struct nnv_request *r) {
     struct nnv_execution x = nnv_execution_make(NNV_MODE_SYNC, prepared, r);
+    s->mode = (int)NNV_MODE_SYNC + 1;
     nnv_context_enter(s, NNV_PHASE_EXECUTE);
     nnv_execute(&x);
     return x.status;

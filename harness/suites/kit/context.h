@@ -21,6 +21,7 @@ struct nnv_context {
     struct nnv_case_env *env;
     struct nnv_result *result;
     struct nnvts_device *device;
+    int mode;                          /**< of the last execution, enum nnv_mode and 1; 0: there was none */
     struct nnv_context_memory *memory; /**< what nnv_context_end() unmaps */
 };
 

@@ -8,20 +8,22 @@ struct failure {
     const char *op, *type, *verdict, *why, *reason, *backtrace, *explained;
 };
 
-/** The bugs of these failures: the number of each case's, as digits; the first bug. */
-static struct nnv_bug bugs_of(const struct failure *list, size_t n, char *digits, char *ops) {
+/** The bugs of these failures (and their modes, or NULL): the number of each case's, as digits; the first bug. */
+static struct nnv_bug bugs_of(const struct failure *list, const char *const *modes, size_t n, char *digits, char *ops) {
     struct nnv_text cases = {0}, records = {0}, explained = {0};
     struct nnv_bugs bugs = {0};
     struct nnv_err err = {0};
     const char *comma = "{";
     for (size_t i = 0; i < n; i++) {
         const struct failure *f = &list[i];
+        const char *mode = modes && modes[i] ? modes[i] : "";
         nnv_text_addf(&cases, "ops/%zu\tops\t%s\t%s\t\n", i, f->op, f->type);
         nnv_text_addf(
             &records,
             "{\"case\":\"ops/%zu\",\"op\":\"%s\",\"type\":\"%s\",\"verdict\":\"%s\",\"why\":\"%s\",\"reason\":\"%s\","
-            "\"compared\":%zu,\"backtrace\":\"%s\"}\n",
-            i, f->op, f->type, f->verdict, f->why, f->reason, i + 1, f->backtrace ? f->backtrace : "");
+            "\"compared\":%zu,\"backtrace\":\"%s\"%s%s%s}\n",
+            i, f->op, f->type, f->verdict, f->why, f->reason, i + 1, f->backtrace ? f->backtrace : "",
+            *mode ? ",\"mode\":\"" : "", mode, *mode ? "\"" : "");
         if (f->explained) nnv_text_addf(&explained, "%s\"ops/%zu\": {%s}", comma, i, f->explained);
         if (f->explained) comma = ", ";
     }
@@ -49,7 +51,7 @@ static struct nnv_bug bugs_of(const struct failure *list, size_t n, char *digits
 #define CHECK(want, ...)                                                                                               \
     do {                                                                                                               \
         const struct failure list[] = {__VA_ARGS__};                                                                   \
-        first = bugs_of(list, sizeof list / sizeof *list, digits, ops);                                                \
+        first = bugs_of(list, NULL, sizeof list / sizeof *list, digits, ops);                                          \
         assert_string_equal(digits, want);                                                                             \
         (void)first;                                                                                                   \
     } while (0)
@@ -152,11 +154,58 @@ static void many_missing_checks_are_one_bug(void **state) {
     assert_non_null(strstr(ops, "accepts what it must refuse, for 4 reasons; such as: executed a model"));
 }
 
+#define OF(op, explained)                                                                                              \
+    { op, "float32", VALUES, NULL, explained }
+#define LOST "\"op\": \"\", \"words\": \"the last element lost\""
+
+/* A bug of many operations is one of what they share: wrong values are its, whatever explains them by chance. */
+static void what_operations_share(void **state) {
+    (void)state;
+    char digits[16], ops[100];
+    struct nnv_bug first;
+    CHECK("0000000000", OF("ADD", LOST), OF("SUB", LOST), OF("MUL", LOST), OF("DIV", LOST), OF("ABS", LOST),
+          OF("NEG", LOST), OF("EXP", LOST), OF("LOG", LOST), OF("LESS", "\"op\": \"\", \"words\": \"equal is less\""),
+          OF("SQRT", "\"tried\": true"));
+    assert_true(first.explained);
+    assert_int_equal(first.nops, 10);
+    /* of few operations nothing is said */
+    CHECK("00000001", OF("ADD", LOST), OF("SUB", LOST), OF("MUL", LOST), OF("DIV", LOST), OF("ABS", LOST),
+          OF("NEG", LOST), OF("EXP", LOST), OF("SQRT", "\"tried\": true"));
+    CHECK("00000000", OF("ADD", NULL), OF("SUB", NULL), OF("MUL", NULL), OF("DIV", NULL), OF("ABS", NULL),
+          OF("NEG", NULL), OF("EXP", NULL), OF("SQRT", NULL));
+    assert_false(first.explained);
+    CHECK("0123456", OF("ADD", NULL), OF("SUB", NULL), OF("MUL", NULL), OF("DIV", NULL), OF("ABS", NULL),
+          OF("NEG", NULL), OF("EXP", NULL));
+}
+
+/* All that fails was executed in one mode. */
+static void one_mode(void **state) {
+    (void)state;
+    char digits[16], ops[100];
+    struct nnv_bug first;
+    const struct failure list[] = {{"ADD", "float32", VALUES, NULL, NULL},
+                                   {"MUL", "float32", VALUES, NULL, NULL},
+                                   {"MUL", "float32", "FAIL", "REFUSED", "execute answered 3", NULL, NULL}};
+    const char *const modes[][4] = {{"burst", "burst", "burst", "000"},
+                                    {"burst", "fenced", "burst", "012"},
+                                    {"burst", NULL, "burst", "012"},
+                                    {"sync", "sync", "sync", "012"}};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        first = bugs_of(list, modes[i], 3, digits, ops);
+        assert_string_equal(digits, modes[i][3]);
+    }
+    (void)first;
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_mistake_is_one_bug),         cmocka_unit_test(unexplained_values),
-        cmocka_unit_test(one_condition_is_one_bug),       cmocka_unit_test(one_wording_is_one_bug),
-        cmocka_unit_test(one_place_is_one_bug),           cmocka_unit_test(one_answer_is_one_bug),
-        cmocka_unit_test(many_missing_checks_are_one_bug)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_mistake_is_one_bug),
+                                       cmocka_unit_test(unexplained_values),
+                                       cmocka_unit_test(one_condition_is_one_bug),
+                                       cmocka_unit_test(one_wording_is_one_bug),
+                                       cmocka_unit_test(one_place_is_one_bug),
+                                       cmocka_unit_test(one_answer_is_one_bug),
+                                       cmocka_unit_test(many_missing_checks_are_one_bug),
+                                       cmocka_unit_test(what_operations_share),
+                                       cmocka_unit_test(one_mode)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

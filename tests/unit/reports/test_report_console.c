@@ -21,7 +21,7 @@ static char *output_of(const struct fx *f, struct nnv_console_style style, bool 
         nnv_console_case(c, line);
         if (ticks) nnv_console_tick(c);
     }
-    nnv_console_end(c, f->report, 11.2);
+    nnv_console_end(c, f->report, 11.2, 0);
     nnv_console_free(c);
     fclose(journal);
     fclose(to);
