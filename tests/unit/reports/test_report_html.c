@@ -226,8 +226,8 @@ static void add_failure(struct nnv_text *t, const char *name, struct nnv_rng *r,
     for (size_t i = 0; i < sizeof heat; i++) heat[i] = (uint8_t)nnv_rng_u64(r);
     nnv_text_addf(
         t,
-        "{\"case\":\"%s\",\"verdict\":\"FAIL\",\"why\":\"VALUES\",\"compared\":4096,\"ms\":3,\"reason\":\"output 0: ",
-        name);
+        "{\"case\":\"%s\",\"verdict\":\"FAIL\",\"why\":\"%s\",\"compared\":4096,\"ms\":3,\"reason\":\"output 0: ", name,
+        like ? "VALUES" : "EXPECTATION");
     if (like)
         nnv_text_add(t, "12 values wrong");
     else
@@ -270,7 +270,7 @@ static size_t size_of_report(unsigned every, bool like) {
     nnv_text_free(&records);
     fx_load(&f);
     xmlDoc *doc = html_of(&f);
-    if (every > 0) assert_true(fx_xpath(doc, "count(//img)") > 20);
+    if (every > 0) assert_true(fx_xpath(doc, "count(//img)") > (like ? 0 : 20)); /* alike is one bug */
     xmlFreeDoc(doc);
     size_t n = 0;
     free(fx_get(&f, "report.html", &n));
