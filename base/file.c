@@ -6,11 +6,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -126,6 +128,31 @@ static enum nnv_status write_and_close(int fd, const void *data, size_t size, bo
     return status;
 }
 
+int nnv_file_temporary(const char *path, char **name) {
+    enum { ATTEMPTS = 8 };
+    int fd = -1;
+    *name = NULL;
+    for (int i = 0; i < ATTEMPTS && fd < 0; i++) {
+        uint64_t random = 0;
+        if (getrandom(&random, sizeof random, 0) < 0) random = (uint64_t)getpid();
+        free(*name);
+        if (asprintf(name, "%s.%016" PRIx64 ".tmp", path, random) < 0) {
+            *name = NULL;
+            errno = ENOMEM;
+            return -1;
+        }
+        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST) break;
+    }
+    const int number = errno;
+    if (fd < 0) {
+        free(*name);
+        *name = NULL;
+    }
+    errno = number;
+    return fd;
+}
+
 enum nnv_status nnv_file_write(const char *path, const void *data, size_t size, struct nnv_err *err) {
     struct stat st;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) return refused(err, path, "cannot write", EISDIR);
@@ -134,25 +161,19 @@ enum nnv_status nnv_file_write(const char *path, const void *data, size_t size, 
         if (fd < 0) return refused(err, path, "cannot open", errno);
         return write_and_close(fd, data, size, false, path, err);
     }
-    char *temporary = NULL;
-    if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0)
-        return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
-    enum nnv_status status;
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        status = refused(err, path, "cannot create", errno);
-        goto out;
-    }
-    status = write_and_close(fd, data, size, true, path, err);
+    char *temporary;
+    const int fd = nnv_file_temporary(path, &temporary);
+    if (fd < 0 && errno == ENOMEM) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    if (fd < 0) return refused(err, path, "cannot create", errno);
+    enum nnv_status status = write_and_close(fd, data, size, true, path, err);
     if (status == NNV_OK && rename(temporary, path) != 0) status = refused(err, path, "cannot replace", errno);
     if (status != NNV_OK) unlink(temporary);
-out:
     free(temporary);
     return status;
 }
 
 enum nnv_status nnv_file_create(const char *path, const void *data, size_t size, struct nnv_err *err) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0) return refused(err, path, "cannot create", errno);
     return write_and_close(fd, data, size, false, path, err);
 }

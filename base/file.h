@@ -16,7 +16,13 @@ NNV_USE_RESULT enum nnv_status nnv_file_read(const char *path, size_t limit, cha
                                              struct nnv_err *err);
 /** Replaces path by data in one step (temporary file, fsync, rename): never half written. */
 NNV_USE_RESULT enum nnv_status nnv_file_write(const char *path, const void *data, size_t size, struct nnv_err *err);
-/** Writes a new file, or over an old one, without waiting for the disk: for what can be made again. */
+/**
+ * Makes the file that becomes path when it is whole: beside it, under a name of its own that nobody can have prepared.
+ * The descriptor, below 0 with errno; *name is malloc'ed, NULL then.
+ */
+int nnv_file_temporary(const char *path, char **name);
+/** Writes a new file, or over an old one that is no symbolic link, without waiting for the disk: for what can be made
+ * again. */
 NNV_USE_RESULT enum nnv_status nnv_file_create(const char *path, const void *data, size_t size, struct nnv_err *err);
 /** Writes the text by nnv_file_write() to folder/name, or to name if folder is NULL. NNV_NO_MEMORY: text failed. */
 NNV_USE_RESULT enum nnv_status nnv_file_write_text(const char *folder, const char *name, const struct nnv_text *text,

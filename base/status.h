@@ -26,6 +26,8 @@ struct nnv_err {
     char text[NNV_ERR_TEXT]; /**< "where: where: message", cut to fit, always terminated */
 };
 
+/** Control characters, other than line ends and tabs, become question marks: text of others may reach a terminal. */
+void nnv_err_plain(char *text);
 /** Out-of-line parts of nnv_fail and nnv_at. */
 void nnv_err_set(struct nnv_err *err, enum nnv_status status, const char *fmt, ...) NNV_PRINTF(3, 4)
     __attribute__((cold));

@@ -25,11 +25,7 @@ enum nnv_status nnv_stream_open(struct nnv_stream *s, const char *path, struct n
     s->path = strdup(path);
     s->buffer = malloc(BUFFER);
     bool ok = s->path != NULL && s->buffer != NULL;
-    if (ok && replace && asprintf(&s->temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) s->temporary = NULL;
-    ok = ok && (s->temporary != NULL || !replace);
-    if (ok)
-        s->fd = replace ? open(s->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
-                        : open(path, O_WRONLY | O_CLOEXEC);
+    if (ok) s->fd = replace ? nnv_file_temporary(path, &s->temporary) : open(path, O_WRONLY | O_CLOEXEC);
     if (s->fd >= 0) return NNV_OK;
     enum nnv_status status =
         ok ? failed(path, "cannot create", err) : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);

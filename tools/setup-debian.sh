@@ -45,9 +45,11 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
 fi
 
 missing=
+machine=$(dpkg --print-architecture)
 for s in $stages; do
     for p in $(packages | awk -v s="$s" '$1 == s {print $2}'); do
-        if ! dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'install ok installed'; then
+        if ! dpkg-query -W -f='${Architecture} ${Status}\n' "$p" 2>/dev/null |
+            grep -qxE "($machine|all) install ok installed"; then
             missing="$missing $p"
             packages | awk -v p="$p" '$2 == p {r = $3; for (i = 4; i <= NF; i++) r = r " " $i; printf "setup: installing %s: %s\n", p, r}'
         fi

@@ -23,6 +23,7 @@
 #include "harness/runner/signals.h"
 
 enum { MOST_CLIENTS = 64, TICK_MS = 100 };
+static const uint64_t GREETING_NS = UINT64_C(5000000000);
 
 /* ------------------------------------------------------------------- one client */
 
@@ -44,9 +45,11 @@ static void refuse(const struct client *c, const char *why) {
 }
 
 /* Waits for a message of one kind; anything else ends the connection. */
-static bool expect(const struct client *c, enum nnv_remote_kind kind, size_t most, struct nnv_remote_message *m) {
+static bool expect(const struct client *c, enum nnv_remote_kind kind, size_t most, uint64_t idle_ns,
+                   struct nnv_remote_message *m) {
     struct nnv_err err = {0};
-    enum nnv_status s = nnv_remote_receive(c->fd, most, c->o->idle_ns, c->o->message_ns, m, &err);
+    enum nnv_status s =
+        nnv_remote_receive(c->fd, most, idle_ns, c->o->message_ns < idle_ns ? c->o->message_ns : idle_ns, m, &err);
     if (s == NNV_OK && m->kind != kind) {
         free(m->payload);
         m->payload = NULL;
@@ -58,11 +61,13 @@ static bool expect(const struct client *c, enum nnv_remote_kind kind, size_t mos
 
 /* Both sides prove that they have the key, where there is one. */
 static bool greet(const struct client *c) {
+    /* Whoever has not proved yet that he may measure gets no place for long. */
+    const uint64_t idle_ns = c->o->idle_ns < GREETING_NS ? c->o->idle_ns : GREETING_NS;
     struct nnv_remote_message m;
     uint8_t own[NNV_REMOTE_NONCE], theirs[NNV_REMOTE_NONCE] = {0}, proof[NNV_SHA256_BYTES];
     struct nnv_text t = {0};
     bool keyed = c->o->key && c->o->key->bytes;
-    if (!expect(c, NNV_REMOTE_HELLO, NNV_REMOTE_SHORT, &m)) return false;
+    if (!expect(c, NNV_REMOTE_HELLO, NNV_REMOTE_SHORT, idle_ns, &m)) return false;
     struct nnv_remote_in in = {.data = m.payload, .bytes = m.bytes};
     uint32_t version = nnv_remote_get_u32(&in);
     const void *nonce = nnv_remote_get_bytes(&in, NNV_REMOTE_NONCE);
@@ -75,7 +80,7 @@ static bool greet(const struct client *c) {
     nnv_remote_put_u32(&t, keyed);
     nnv_text_add_n(&t, (const char *)own, sizeof own);
     if (!answer(c, NNV_REMOTE_WELCOME, &t) || !keyed) return !keyed;
-    if (!expect(c, NNV_REMOTE_PROOF, NNV_REMOTE_SHORT, &m)) return false;
+    if (!expect(c, NNV_REMOTE_PROOF, NNV_REMOTE_SHORT, idle_ns, &m)) return false;
     nnv_remote_proof(c->o->key, "client", theirs, own, proof);
     ok = m.bytes == sizeof proof && nnv_hmac_equal(m.payload, proof);
     free(m.payload);
@@ -125,7 +130,7 @@ void nnv_serve_client(const struct nnv_serve_options *options, int fd, int lock)
     struct nnv_remote_message m;
     if (!greet(&c) || !introduce(&c)) return;
     bool more = true;
-    while (more && expect(&c, NNV_REMOTE_MEASURE, NNV_REMOTE_MODEL, &m)) {
+    while (more && expect(&c, NNV_REMOTE_MEASURE, NNV_REMOTE_MODEL, c.o->idle_ns, &m)) {
         more = measure(&c, &m);
         free(m.payload);
     }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/cli/settings.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -11,11 +13,13 @@
 
 enum { SETTINGS_MOST = 1 << 20, NAME_MOST = 64 };
 
+static const char FOUND_HERE[] = ".nnvts";
+
 const char *nnv_settings_path(void) {
     static char path[4096];
     const char *named = getenv("NNVTS_CONFIG"), *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     if (named) return *named ? named : NULL;
-    if (access(".nnvts", F_OK) == 0) return ".nnvts";
+    if (access(FOUND_HERE, F_OK) == 0) return FOUND_HERE;
     int n = -1;
     if (config && *config)
         n = snprintf(path, sizeof path, "%s/nnvts/config", config);
@@ -57,6 +61,27 @@ static enum nnv_status wrong(const struct line *l, const char *what, const char 
     return nnv_fail(err, NNV_INVALID, "%s:%zu: %s '%s'", l->path, l->number, what, which);
 }
 
+/** A file that lies in the working folder may be anybody's: whoever unpacks or clones it has not read it. */
+static enum nnv_status check_owner(const char *path, struct nnv_err *err) {
+    struct stat st;
+    if (path != FOUND_HERE) return NNV_OK;
+    if (stat(path, &st) != 0) return nnv_fail(err, NNV_INVALID, "%s: %s", path, strerror(errno));
+    if ((st.st_uid == geteuid() || st.st_uid == 0) && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0) return NNV_OK;
+    return nnv_fail(
+        err, NNV_INVALID,
+        "./%s belongs to another user, or others may write it (NNVTS_CONFIG=./%s uses it, NNVTS_CONFIG= not)", path,
+        path);
+}
+
+/** Whether this setting makes nnvts execute a file that whoever wrote the settings may have put there. */
+static bool executes(const struct nnv_opt *o, const char *value) {
+    static const char *const drivers[] = {"driver", "drivers", "against"};
+    if (strcmp(o->name, "reset-hook") == 0) return true;
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
+        if (strcmp(o->name, drivers[i]) == 0 && strchr(value, '/') != NULL) return true;
+    return false;
+}
+
 /** "option = value" or "flag". all: under [*]. */
 static enum nnv_status apply(const struct line *l, bool all, const struct nnv_opt *table, struct nnv_err *err) {
     char *equals = strchr(l->text, '='), *name = l->text, *value = NULL, argument[NAME_MOST + 4096];
@@ -74,6 +99,9 @@ static enum nnv_status apply(const struct line *l, bool all, const struct nnv_op
         return NNV_OK;
     }
     if (!value) return wrong(l, "no value for", name, err);
+    if (l->path == FOUND_HERE && executes(o, value))
+        return nnv_fail(err, NNV_INVALID, "%s:%zu: '%s' would execute '%s': say that you trust it by NNVTS_CONFIG=./%s",
+                        l->path, l->number, name, value, l->path);
     const int n = snprintf(argument, sizeof argument, "--%s=%s", name, value);
     if (n < 0 || (size_t)n >= sizeof argument) return wrong(l, "too long a value for", name, err);
     char *kept = strdup(argument); /* the option may borrow it */
@@ -123,7 +151,8 @@ enum nnv_status nnv_settings_apply(const char *verb, const struct nnv_opt *table
     size_t size;
     const char *path = nnv_settings_path();
     if (!path) return NNV_OK;
-    enum nnv_status s = nnv_file_read(path, SETTINGS_MOST, &data, &size, err);
+    enum nnv_status s = check_owner(path, err);
+    if (s == NNV_OK) s = nnv_file_read(path, SETTINGS_MOST, &data, &size, err);
     if (s != NNV_OK) return s;
     if (strlen(data) != size) return nnv_fail(err, NNV_INVALID, "%s: a zero byte: not a configuration file", path);
     s = apply_all(path, data, verb, table, err);

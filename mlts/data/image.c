@@ -2,27 +2,59 @@
 #include "mlts/data/image.h"
 
 #include <png.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/file.h"
+
+enum { MOST_BYTES = 256 << 20, SIGNATURE = 8, CHUNK = 12, HEADER = 13 };
+
+static uint32_t big_endian(const uint8_t *p) {
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/** No chunk says that it is larger than the file, and no picture than it may be: libpng believes both, and allocates.
+ */
+static enum nnv_status check_chunks(const char *path, const uint8_t *file, size_t bytes, struct nnv_err *err) {
+    if (bytes < SIGNATURE + CHUNK + HEADER)
+        return nnv_fail(err, NNV_INVALID, "%s: %zu bytes (is it a PNG file?)", path, bytes);
+    const uint32_t width = big_endian(file + 16), height = big_endian(file + 20);
+    if ((uint64_t)width * height > NNV_IMAGE_MOST_PIXELS)
+        return nnv_fail(err, NNV_INVALID, "%s: %ux%u pixels are too many", path, width, height);
+    for (size_t at = SIGNATURE; bytes - at >= CHUNK;) {
+        const uint32_t length = big_endian(file + at);
+        if (length > bytes - at - CHUNK)
+            return nnv_fail(err, NNV_INVALID, "%s: a part of %u bytes ends behind the file", path, length);
+        at += CHUNK + length;
+    }
+    return NNV_OK;
+}
+
+static enum nnv_status decode(png_image *png, const char *path, uint32_t channels, struct nnv_arena *arena,
+                              struct nnv_image *image, struct nnv_err *err) {
+    static const png_color black;
+    png->format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+    *image = (struct nnv_image){.width = png->width, .height = png->height, .channels = channels};
+    image->data = nnv_arena_alloc(arena, (size_t)png->width * png->height, channels);
+    if (!image->data) return nnv_no_memory(err);
+    if (png_image_finish_read(png, &black, image->data, 0, NULL)) return NNV_OK;
+    return nnv_fail(err, NNV_INVALID, "%s: %s", path, png->message);
+}
 
 enum nnv_status nnv_image_read(const char *path, uint32_t channels, struct nnv_arena *arena, struct nnv_image *image,
                                struct nnv_err *err) {
     png_image png = {.version = PNG_IMAGE_VERSION};
-    if (!png_image_begin_read_from_file(&png, path))
-        return nnv_fail(err, NNV_INVALID, "%s: %s (is it a PNG file?)", path, png.message);
-    png.format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
-    *image = (struct nnv_image){.width = png.width, .height = png.height, .channels = channels};
-    if ((uint64_t)png.width * png.height > NNV_IMAGE_MOST_PIXELS) {
-        png_image_free(&png);
-        return nnv_fail(err, NNV_INVALID, "%s: %ux%u pixels are too many", path, png.width, png.height);
-    }
-    image->data = nnv_arena_alloc(arena, (size_t)png.width * png.height, channels);
-    static const png_color black;
-    if (!image->data || !png_image_finish_read(&png, &black, image->data, 0, NULL)) {
-        nnv_err_set(err, NNV_INVALID, "%s: %s", path, image->data ? png.message : NNV_OUT_OF_MEMORY);
-        png_image_free(&png);
-        return NNV_INVALID;
-    }
-    return NNV_OK;
+    char *file;
+    size_t bytes;
+    enum nnv_status st = nnv_file_read(path, MOST_BYTES, &file, &bytes, err);
+    if (st != NNV_OK) return st;
+    st = check_chunks(path, (const uint8_t *)file, bytes, err);
+    if (st == NNV_OK && !png_image_begin_read_from_memory(&png, file, bytes))
+        st = nnv_fail(err, NNV_INVALID, "%s: %s (is it a PNG file?)", path, png.message);
+    if (st == NNV_OK) st = decode(&png, path, channels, arena, image, err);
+    png_image_free(&png);
+    free(file);
+    return st;
 }
 
 enum nnv_status nnv_image_write(const char *path, const struct nnv_image *image, struct nnv_err *err) {

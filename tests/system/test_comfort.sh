@@ -157,6 +157,22 @@ test_wrong_configuration() {
     one_error "/nowhere"
 }
 
+# Entering a folder executes nothing that lies in it.
+test_configuration_of_others() {
+    unset NNVTS_CONFIG
+    for driver in ./npu.so host:./npu.so; do
+        printf '[run]\ndriver = %s\n' $driver >.nnvts
+        check 2 nnvts run
+        one_error "'driver' would execute '$driver'"
+    done
+    printf '[list]\nfilter = op:DIV\n' >.nnvts
+    chmod o+w .nnvts
+    check 2 nnvts list
+    one_error "others may write it"
+    check 0 env NNVTS_CONFIG=./.nnvts nnvts list
+    has "$OUT" "DIV"
+}
+
 # ------------------------------------------------------- doctor, man, completion
 
 test_doctor() {

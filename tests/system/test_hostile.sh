@@ -147,4 +147,17 @@ test_absurd_levels() {
     done
 }
 
+# Nothing that a driver says moves a terminal.
+test_terminal() {
+    local code
+    for mode in name-controls version-controls open-error-controls print-controls; do
+        code=0
+        [ $mode = open-error-controls ] && code=2
+        check $code timeout 60 nnvts run --driver "$HOSTILE:$mode" --filter 'ops/RELU/float32/rank*' --out out
+        ! grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "$OUT" "$ERR" || fail "$mode: control characters"
+        nnvts drivers --driver "$HOSTILE:$mode" >"$OUT" 2>"$ERR" || true
+        ! grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "$OUT" "$ERR" || fail "$mode: control characters in drivers"
+    done
+}
+
 run_tests

@@ -24,6 +24,7 @@ void nnv_pool_note(const struct nnv_pool *p, const char *fmt, ...) {
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    nnv_err_plain(text);
     p->o->note(p->o->context, text);
 }
 

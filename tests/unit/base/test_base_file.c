@@ -128,6 +128,43 @@ static void folders_are_made_with_parents(void **state) {
     assert_int_equal(nnv_file_mkdir("", &err), NNV_IO);
 }
 
+/* Nobody who may write to the folder can have prepared where a file is written first. */
+static void temporary_files_are_new(void **state) {
+    (void)state;
+    char *a, *b;
+    const int one = nnv_file_temporary("x", &a), two = nnv_file_temporary("x", &b);
+    assert_true(one >= 0 && two >= 0);
+    assert_string_not_equal(a, b);
+    assert_int_equal(fcntl(one, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    close(one);
+    close(two);
+    unlink(a);
+    unlink(b);
+    free(a);
+    free(b);
+    assert_true(nnv_file_temporary("/nowhere/x", &a) < 0);
+    assert_null(a);
+    struct nnv_err err;
+    assert_int_equal(symlink("victim", "link"), 0);
+    assert_int_equal(nnv_file_create("link", "x", 1, &err), NNV_IO);
+    assert_int_equal(access("victim", F_OK), -1);
+    assert_int_equal(nnv_file_write("link", "x", 1, &err), NNV_OK); /* replaced, not followed */
+    assert_int_equal(access("victim", F_OK), -1);
+    unlink("link");
+}
+
+/* What others wrote reaches a terminal through errors. */
+static void errors_hold_no_control_characters(void **state) {
+    (void)state;
+    struct nnv_err err;
+    nnv_err_set(&err, NNV_INVALID, "%s",
+                "\033]0;x\007 a\tb\nc\r\x7f \xc2\x9b"
+                "2J \xc3\xa4");
+    assert_string_equal(err.text, "?]0;x? a\tb\nc?? ??2J \xc3\xa4");
+    nnv_err_at(&err, NNV_INVALID, "%s", "\033[1m");
+    assert_int_equal(strncmp(err.text, "?[1m: ?]0;x?", 12), 0);
+}
+
 static void listings_are_sorted_and_filtered(void **state) {
     (void)state;
     struct nnv_err err;
@@ -160,6 +197,8 @@ int main(void) {
         cmocka_unit_test(refusals_name_the_path),
         cmocka_unit_test(a_full_disk_says_so),
         cmocka_unit_test(folders_are_made_with_parents),
+        cmocka_unit_test(temporary_files_are_new),
+        cmocka_unit_test(errors_hold_no_control_characters),
         cmocka_unit_test(listings_are_sorted_and_filtered),
     };
     return cmocka_run_group_tests(tests, begin, end);

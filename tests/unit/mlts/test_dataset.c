@@ -91,6 +91,32 @@ static struct nnv_value item(struct fixture *f, const struct nnv_dataset *d, uin
     return v;
 }
 
+/* Eighty bytes that say they are 2 GB cost nothing. */
+static void pictures_that_lie(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        long at;
+        const char *bytes, *words;
+    } lies[] = {{16, "\x7f\xff\xff\xff", "pixels are too many"},
+                {33, "\x7f\xff\xff\xf0", "ends behind the file"},
+                {33, "\xff\xff\xff\xff", "ends behind the file"}};
+    char path[256];
+    snprintf(path, sizeof path, "%s/lie.png", f->folder);
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        struct nnv_image image;
+        struct nnv_err err = {0};
+        write_png(f, "lie.png", 2, 2, 1, (uint8_t[]){1, 2, 3, 4});
+        FILE *file = fopen(path, "r+b");
+        assert_non_null(file);
+        assert_int_equal(fseek(file, lies[i].at, SEEK_SET), 0);
+        assert_int_equal(fwrite(lies[i].bytes, 1, 4, file), 4);
+        fclose(file);
+        assert_int_equal(nnv_image_read(path, 1, f->arena, &image, &err), NNV_INVALID);
+        if (strstr(err.text, lies[i].words) == NULL) fail_msg("'%s'", err.text);
+    }
+    unlink(path);
+}
+
 static void resizing(void **state) {
     struct fixture *f = *state;
     struct nnv_image out, in = {4, 1, 1, (uint8_t[]){0, 100, 200, 40}};
@@ -246,6 +272,7 @@ static void spelling(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(resizing, setup, teardown),
+        cmocka_unit_test_setup_teardown(pictures_that_lie, setup, teardown),
         cmocka_unit_test_setup_teardown(labelled_pictures, setup, teardown),
         cmocka_unit_test_setup_teardown(pictures_in_folders_of_their_class, setup, teardown),
         cmocka_unit_test_setup_teardown(tensors, setup, teardown),
