@@ -63,14 +63,17 @@ bool or_prelu(struct or_conversion *c) {
     return true;
 }
 
-/** Its logarithm, too. */
+/** Its logarithm, too. beta multiplies differences from the largest number: it would lose their digits otherwise. */
 bool or_softmax(struct or_conversion *c) {
     const struct engine_tensor *beta = engine_in(&c->op, 1);
     int x = or_real(c, 0);
     const int32_t axis = engine_int(&c->op, 2, -1);
+    const int64_t axes[] = {axis};
     if (!beta->value) return or_refuse(c, "a parameter is no constant");
-    if (beta->type != ANEURALNETWORKS_FLOAT32 || engine_float(&c->op, 1, 1) != 1.0f)
-        x = or_node(c, "Mul", x, or_in(c, 1), OR_NOWHERE);
+    if (beta->type != ANEURALNETWORKS_FLOAT32 || engine_float(&c->op, 1, 1) != 1.0f) {
+        const int largest = or_node(c, "ReduceMax", x, or_int64_list(c, axes, 1), OR_NOWHERE);
+        x = or_node(c, "Mul", or_node(c, "Sub", x, largest, OR_NOWHERE), or_in(c, 1), OR_NOWHERE);
+    }
     or_attribute(c, "axis", axis);
     or_store(c, 0, or_node(c, c->name, x, OR_NOWHERE, OR_NOWHERE));
     return true;

@@ -52,6 +52,14 @@ test_findings() {
     needs_engines
     run_examples "$ROOT/docs/use/findings.md"
 }
+test_findings_in_tflite_and_ort() {
+    local driver
+    for driver in tflite: ort:; do
+        nnvts run --driver $driver --filter 'ops/ADD/float32/rank1/0' --out there -q >"$OUT" 2>&1 ||
+            skip "$driver has no library (make setup-engines)"
+    done
+    run_examples "$ROOT/docs/use/findings-tflite-ort.md"
+}
 test_findings_in_libraries() { run_examples "$ROOT/docs/use/findings-libraries.md"; }
 test_partitioning() { run_examples "$ROOT/docs/compile/partitioning.md"; }
 test_suites() { run_examples "$ROOT/docs/use/suites.md"; }

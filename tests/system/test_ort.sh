@@ -15,10 +15,10 @@ test_default_run() {
     local code=0
     nnvts run --driver ort: --out out -q >"$OUT" 2>"$ERR" || code=$?
     [ $code -le 1 ] || fail "exit code $code"
-    [ "$(verdict out PASS)" -gt 55000 ] || fail "only $(verdict out PASS) cases passed"
+    [ "$(verdict out PASS)" -gt 45000 ] || fail "only $(verdict out PASS) cases passed"
     verdicts out | awk '$2 != "PASS" && $2 != "UNSUPPORTED" && $2 != "SKIP"' >bad
     ! grep -v ' FAIL$' bad || fail "worse than a wrong value"
-    ! grep -Ev '^ops/(LOGISTIC/float32|RESIZE_(BILINEAR|NEAREST_NEIGHBOR)/float32|(LOG_)?SOFTMAX|LOCAL_RESPONSE_NORMALIZATION)|^fusion/([^ ]*logistic|dequantize\+(fc|conv)\+quantize)|^shapes/contradictions/LOGISTIC' bad ||
+    ! grep -Ev '^ops/(LOGISTIC/float32|RESIZE_(BILINEAR|NEAREST_NEIGHBOR)/float32|SOFTMAX/quant8_asymm|LOCAL_RESPONSE_NORMALIZATION)|^fusion/([^ ]*logistic|dequantize\+(fc|conv)\+quantize)|^shapes/contradictions/LOGISTIC|^isolation/leak_' bad ||
         fail "not in docs/use/findings.md"
 }
 test_missing_library() {

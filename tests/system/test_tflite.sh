@@ -27,19 +27,19 @@ judged() {
 QUANT_MEAN='^fusion/[^ ]*(mean|layer_norm|squeeze_excite)'
 test_default_run() {
     needs_library
-    judged tflite: 36000 "^ops/(MEAN/quant|RESIZE_BILINEAR/quant8_asymm_signed|EQUAL/quant|NOT_EQUAL/quant|GREATER|LESS|LOCAL_RESPONSE)|$QUANT_MEAN|^partition/quant/" \
+    judged tflite: 30000 "^ops/(MEAN/quant|RESIZE_BILINEAR/quant8_asymm_signed|EQUAL/quant|NOT_EQUAL/quant|GREATER|LESS|LOCAL_RESPONSE)|$QUANT_MEAN|^partition/quant/" \
         '/number_largest/GATHER_'
 }
 test_default_run_xnnpack() {
     needs_library
-    judged tflite:delegate=xnnpack 11000 \
+    judged tflite:delegate=xnnpack 9000 \
         '^ops/(HARD_SWISH|RESIZE_BILINEAR|LOGISTIC/float32/(limits|sweep)|PRELU/float32|(DEPTHWISE_)?CONV_2D|PAD/quant)|^fusion/[^ ]*(conv|depthwise|resize|hard_swish|prelu|pad)|^(randgraph|partition|relations)/' \
         '^(partition|relations|randgraph)/'
 }
 # nnvts, TensorFlow Lite, NNAPI, nnvts' runtime, cpu.
 test_default_run_nnapi() {
     needs_library
-    judged tflite:delegate=nnapi 36000 '^ops/MIRROR_PAD|^fusion/[^ ]*mirror_pad|^isolation/leak_|^partition/'  '^partition/'
+    judged tflite:delegate=nnapi 30000 '^ops/MIRROR_PAD|^fusion/[^ ]*mirror_pad|^isolation/leak_|^partition/'  '^partition/'
 }
 test_missing_library() {
     check 2 nnvts run --driver tflite:lib=/nowhere/libtensorflowlite_c.so --out out
