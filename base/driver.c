@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "base/text.h"
 
 const char *nnv_abi_status_name(int status, char *buf) {
@@ -133,14 +134,19 @@ enum nnv_status nnv_driver_list(struct nnv_arena *arena, const char *const **nam
 
 /* ------------------------------------------------------------------ resolve */
 
-/** "cpu, faulty, reference", or "none", cut to room. */
-static void name_drivers(struct nnv_arena *arena, char *buf, size_t room) {
+/** "(did you mean 'cpu'?); known drivers: cpu, faulty, reference", or "none", cut to room. */
+static void name_drivers(const char *name, struct nnv_arena *arena, char *buf, size_t room) {
+    struct nnv_nearest near = nnv_nearest_to(name);
     const char *const *names;
     size_t count = 0;
     if (nnv_driver_list(arena, &names, &count, NULL) != NNV_OK) count = 0;
     struct nnv_text t = {0};
-    for (size_t i = 0; i < count; i++) nnv_text_addf(&t, "%s%s", i ? ", " : "", names[i]);
-    snprintf(buf, room, "%s", t.data && t.len ? t.data : "none");
+    for (size_t i = 0; i < count; i++) {
+        nnv_nearest_see(&near, names[i]);
+        nnv_text_addf(&t, "%s%s", i ? ", " : "", names[i]);
+    }
+    snprintf(buf, room, "%s%s%s; known drivers: %s", near.best ? " (did you mean '" : "", near.best ? near.best : "",
+             near.best ? "'?)" : "", t.data && t.len ? t.data : "none");
     nnv_text_free(&t);
 }
 
@@ -182,9 +188,9 @@ enum nnv_status nnv_driver_resolve(const char *argument, struct nnv_arena *arena
     }
     if (st != NNV_OK) return st;
     if (!found) {
-        name_drivers(arena, known, sizeof known);
+        name_drivers(name, arena, known, sizeof known);
         const char *hint = *name && is_file(name) ? " (a file? write it with its folder: './name.so')" : "";
-        return nnv_fail(err, NNV_INVALID, "no driver named '%s'%s; known drivers: %s", name, hint, known);
+        return nnv_fail(err, NNV_INVALID, "no driver named '%s'%s%s", name, hint, known);
     }
     *path = found;
     *options = opts;
@@ -227,9 +233,12 @@ enum nnv_status nnv_driver_check_device(const struct nnvts_device *d, const char
     return NNV_OK;
 }
 
-/** "; options: a, b", or nothing. */
-static void name_options(const struct nnvts_driver *d, struct nnv_text *t) {
+/** " (did you mean 'b'?); options: a, b", or nothing. */
+static void name_options(const struct nnvts_driver *d, const char *given, struct nnv_text *t) {
     if (!HAS_MEMBER(d, struct nnvts_driver, options) || !d->options) return;
+    struct nnv_nearest near = nnv_nearest_to(given ? given : "");
+    for (size_t i = 0; given && d->options[i]; i++) nnv_nearest_see(&near, d->options[i]);
+    if (near.best) nnv_text_addf(t, " (did you mean '%s'?)", near.best);
     for (size_t i = 0; d->options[i]; i++) nnv_text_addf(t, "%s%s", i ? ", " : "; options: ", d->options[i]);
 }
 
@@ -241,7 +250,7 @@ static enum nnv_status open_refused(const struct nnvts_driver *d, const char *na
     if (options) nnv_text_addf(&t, " with option '%s'", options);
     nnv_text_addf(&t, ": %s", nnv_abi_status_name((int)status, buf));
     if (reason) nnv_text_addf(&t, ": %s", reason);
-    name_options(d, &t);
+    name_options(d, options, &t);
     enum nnv_status st = nnv_fail(err, NNV_INVALID, "%s", t.data ? t.data : NNV_OUT_OF_MEMORY);
     nnv_text_free(&t);
     return st;

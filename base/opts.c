@@ -13,7 +13,9 @@ struct cursor {
     int argc, at;
     char **argv;
     struct nnv_err *err;
-    char shown[NAME_MAX_CHARS + 4]; /* "--jobs" or "-j" */
+    char shown[NAME_MAX_CHARS + 4];      /* "--jobs" or "-j" */
+    const void *given[NNV_OPT_LIST_MAX]; /* the values of options that name something, and are given */
+    int ngiven;
 };
 
 /* ------------------------------------------------------- the nearest name */
@@ -102,14 +104,24 @@ static enum nnv_status add_item(struct nnv_opt_list *list, const char *text, con
     return NNV_OK;
 }
 
+/* Of two drivers, suites or folders the last would silently win. */
+static enum nnv_status set_string(const char **value, const char *text, struct cursor *c) {
+    for (int i = 0; i < c->ngiven; i++)
+        if (c->given[i] == value && strcmp(*value, text) != 0)
+            return nnv_fail(c->err, NNV_INVALID, "%s is given twice, as '%s' and '%s': once, please", c->shown, *value,
+                            text);
+    if (c->ngiven < NNV_OPT_LIST_MAX) c->given[c->ngiven++] = value;
+    *value = text;
+    return NNV_OK;
+}
+
 static enum nnv_status set_value(const struct nnv_opt *o, const char *text, struct cursor *c) {
     switch (o->kind) {
     case NNV_OPT_FLAG:
         *(bool *)o->value = true;
         return NNV_OK;
     case NNV_OPT_STRING:
-        *(const char **)o->value = text;
-        return NNV_OK;
+        return set_string(o->value, text, c);
     case NNV_OPT_U64:
         return set_u64(o->value, text, c);
     case NNV_OPT_SECONDS:

@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include "base/driver.h"
+#include "base/file.h"
+#include "base/words.h"
 #include "harness/cli/settings.h"
 #include "harness/journal/expect.h"
 #include "harness/journal/load.h"
+#include "harness/journal/outcome.h"
 #include "reference/spec/spec.h"
 
 const char *const nnv_cli_precisions[] = {"default", "nnapi", "aosp", "budget", "aosp-graph", NULL};
@@ -30,8 +33,24 @@ struct nnv_cli nnv_cli_defaults(void) {
     };
 }
 
+/** Prints an error, whose text may quote a file: nothing in it does anything to a terminal. */
+static void print_error(const char *verb, const char *text) {
+    struct nnv_text t = {0};
+    nnv_text_addf(&t, "nnvts%s%s: ", *verb ? " " : "", verb);
+    for (;; text++) {
+        const size_t n = strcspn(text, "\n");
+        nnv_text_add_shown(&t, text, n, NNV_ERR_TEXT);
+        text += n;
+        if (*text == '\0') break;
+        nnv_text_add(&t, "\n");
+    }
+    fputs(t.failed ? NNV_OUT_OF_MEMORY : t.data, stderr);
+    nnv_text_free(&t);
+}
+
 int nnv_cli_error(const struct nnv_err *err) {
-    fprintf(stderr, "nnvts: %s\n", err->text);
+    print_error("", err->text);
+    fputc('\n', stderr);
     switch (err->status) {
     case NNV_OK:
         return NNVTS_EXIT_PASS;
@@ -48,7 +67,8 @@ int nnv_cli_error(const struct nnv_err *err) {
 }
 
 int nnv_cli_usage(const char *verb, const char *text) {
-    fprintf(stderr, "nnvts %s: %s; see nnvts %s --help\n", verb, text, verb);
+    print_error(verb, text);
+    fprintf(stderr, "; see nnvts %s --help\n", verb);
     return NNVTS_EXIT_USAGE;
 }
 
@@ -179,12 +199,79 @@ enum nnv_status nnv_cli_config(const struct nnv_cli *c, struct nnv_arena *arena,
     return nnv_client_resolve(c->driver, arena, &config->driver_path, &config->driver_options, err);
 }
 
+/** Names of cases, the text's lines; blank ones and those with a # are passed over. The text is cut into them. */
+static enum nnv_status read_names(char *text, struct nnv_map *names, struct nnv_err *err) {
+    for (char *line = text, *next; line != NULL; line = next) {
+        next = strchr(line, '\n');
+        if (next != NULL) *next++ = '\0';
+        line[strcspn(line, "\r\t ")] = '\0';
+        if (*line == '\0' || *line == '#') continue;
+        if (nnv_map_find(names, line) == NNV_MAP_NONE && nnv_map_add(names, line) == NNV_MAP_NONE)
+            return nnv_no_memory(err);
+    }
+    return NNV_OK;
+}
+
+/** Keeps the cases of these names; those that there are not are an error, which names the first. */
+static enum nnv_status keep_named(const struct nnv_map *names, const char *from, struct nnv_case_list *list,
+                                  struct nnv_err *err) {
+    bool *found = calloc(names->count + (size_t)1, sizeof *found);
+    size_t kept = 0;
+    if (found == NULL) return nnv_no_memory(err);
+    for (size_t i = 0; i < list->count; i++) {
+        const uint32_t n = nnv_map_find(names, list->item[i].name);
+        if (n == NNV_MAP_NONE) continue;
+        found[n] = true;
+        list->item[kept++] = list->item[i];
+    }
+    list->count = kept;
+    uint32_t missing = 0, first = NNV_MAP_NONE;
+    for (uint32_t n = 0; n < names->count; n++) {
+        if (found[n]) continue;
+        if (missing++ == 0) first = n;
+    }
+    free(found);
+    if (names->count == 0) return nnv_fail(err, NNV_INVALID, "%s names no case", from);
+    if (missing == 0) return NNV_OK;
+    return nnv_fail(err, NNV_INVALID,
+                    "%s: %u of %u cases are not among those that are selected, such as '%s' (give the suites, tier and "
+                    "specs that they are of)",
+                    from, missing, names->count, names->key[first]);
+}
+
+/** Of --cases and --failed. */
+static enum nnv_status keep_chosen(const struct nnv_cli *c, struct nnv_case_list *list, struct nnv_err *err) {
+    enum { NAMES_MOST = 1 << 28 };
+    struct nnv_map names = {0};
+    struct nnv_report *past = NULL;
+    char *text = NULL;
+    size_t bytes;
+    enum nnv_status s = NNV_OK;
+    if (c->cases != NULL && (s = nnv_file_read(c->cases, NAMES_MOST, &text, &bytes, err)) == NNV_OK)
+        s = read_names(text, &names, err);
+    if (s == NNV_OK && c->cases != NULL) s = keep_named(&names, c->cases, list, err);
+    nnv_map_free(&names);
+    free(text);
+    if (s != NNV_OK || c->failed == NULL) return s;
+    names = (struct nnv_map){0};
+    s = nnv_report_load(c->failed, &past, err);
+    for (size_t i = 0; s == NNV_OK && i < past->count; i++)
+        if (nnv_case_bad(&past->item[i]) && nnv_map_add(&names, past->item[i].name) == NNV_MAP_NONE)
+            s = nnv_no_memory(err);
+    if (s == NNV_OK && names.count == 0) s = nnv_fail(err, NNV_INVALID, "--failed: nothing failed in %s", c->failed);
+    if (s == NNV_OK) s = keep_named(&names, c->failed, list, err);
+    nnv_map_free(&names);
+    nnv_report_free(past);
+    return s;
+}
+
 enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const struct nnv_run_config *config, struct nnv_case_list *list,
                               struct nnv_err *err) {
     enum nnv_status s = nnv_list_suites(config, c->suite, list, err);
     if (s != NNV_OK) return s;
     size_t all = list->count;
     s = nnv_select(list, c->filter, err);
+    if (s == NNV_OK) s = keep_chosen(c, list, err);
     if (s != NNV_OK) return s;
     if (list->count > 0) return NNV_OK;
     return all == 0 ? nnv_fail(err, NNV_INVALID, "the suites have no cases")

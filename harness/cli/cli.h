@@ -30,6 +30,7 @@ extern const struct nnv_verb nnv_verb_run, nnv_verb_list, nnv_verb_drivers, nnv_
 /** Options that mean the same in every verb that has them. Zero-initialise by nnv_cli_defaults(). */
 struct nnv_cli {
     const char *driver, *suite, *filter, *out, *specs;
+    const char *cases, *failed;  /**< a file of names; a run whose failures are meant */
     const char *shard, *balance; /**< "2/4"; folder of a run whose times divide the cases */
     uint64_t seed, jobs, timeout_ns, count, budget_ns, memory_mb;
     const char *arithmetic; /**< NULL: what a spec says, else strict */
@@ -39,7 +40,7 @@ struct nnv_cli {
     int conformance;        /**< index into nnv_cli_conformances; nnv_cli_parse() puts it into driver */
     char via_driver[1024];
     bool json, quiet, verbose, resume, help, no_shard;
-    bool coverage, clauses, partial, raw, markdown, list, relay, ndk; /**< of single verbs */
+    bool suites, coverage, clauses, partial, raw, markdown, list, relay, ndk; /**< of single verbs */
     const char *html;
     struct nnv_opt_list positional;
     /* While the verb works: */
@@ -65,6 +66,10 @@ extern const char *const nnv_cli_vias[], *const nnv_cli_conformances[];
         'k', "filter", NNV_OPT_STRING, &(c).filter, "EXPR",                                                            \
             "only these cases: globs, op: type: tag: level<= with & | ! ()", NULL                                      \
     }
+#define NNV_OPTION_CASES(c)                                                                                            \
+    { 0, "cases", NNV_OPT_STRING, &(c).cases, "FILE", "only the cases named in the file, one a line", NULL }
+#define NNV_OPTION_FAILED(c)                                                                                           \
+    { 0, "failed", NNV_OPT_STRING, &(c).failed, "RUN", "only the cases that failed in that run", NULL }
 #define NNV_OPTION_SPECS(c)                                                                                            \
     { 0, "specs", NNV_OPT_STRING, &(c).specs, "PATH", "spec file or folder for the suite spec (or $NNVTS_SPECS)", NULL }
 #define NNV_OPTION_CONFORMANCE(c)                                                                                      \

@@ -295,7 +295,8 @@ const char *nnv_report_not_run(const struct nnv_report *r) {
 }
 
 enum nnvts_exit nnv_report_exit(const struct nnv_report *r) {
-    if (r->verdicts[NNVTS_ERROR] > 0) return NNVTS_EXIT_ERROR;
+    if (r->verdicts[NNVTS_ERROR] > r->whys[NNVTS_WHY_MALFORMED]) return NNVTS_EXIT_ERROR;
+    if (r->verdicts[NNVTS_ERROR] > 0) return NNVTS_EXIT_USAGE;
     bool bad = r->verdicts[NNVTS_NOTRUN] > 0 || (r->compared == 0 && !nnv_report_is_shard(r)) || r->bad > 0;
     if (r->strict && (r->outcomes[NNVTS_OUTCOME_XPASS] > 0 || r->stale > 0)) bad = true;
     return bad ? NNVTS_EXIT_FAIL : NNVTS_EXIT_PASS;

@@ -304,7 +304,7 @@ static bool check_model(const struct judging *j, int *level) {
     if (*level < j->spec->min_version) *level = j->spec->min_version;
     if (st == NNV_INVALID && j->spec->expect_failure) return true;
     if (st != NNV_OK) {
-        nnv_result_end(j->result, NNVTS_WHY_HARNESS, "the spec's model is invalid: %s", err.text);
+        nnv_result_end(j->result, NNVTS_WHY_MALFORMED, "the spec's model is invalid: %s", err.text);
         return false;
     }
     /* some vectors declare less than they need: a driver that knows only the declared level may refuse them */

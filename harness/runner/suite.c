@@ -114,9 +114,10 @@ static void run_case(struct nnv_case_env *env, const struct nnv_case *c, struct 
         nnv_judge(env, spec, c->level, precision, result);
     else
         nnv_result_end(result,
-                       st != NNV_UNSUPPORTED ? NNVTS_WHY_HARNESS
-                       : c->foreign          ? NNVTS_WHY_NO_EQUAL
-                                             : NNVTS_WHY_NO_REFERENCE,
+                       st == NNV_INVALID       ? NNVTS_WHY_MALFORMED
+                       : st != NNV_UNSUPPORTED ? NNVTS_WHY_HARNESS
+                       : c->foreign            ? NNVTS_WHY_NO_EQUAL
+                                               : NNVTS_WHY_NO_REFERENCE,
                        "%s", err.text);
 }
 

@@ -61,6 +61,7 @@ enum nnvts_verdict {
     X(NO_END, TIMEOUT, "did not end before the deadline of the case")                                                  \
     X(NOTHING_COMPARED, UNTRUSTED, "nothing was compared")                                                             \
     X(HARNESS, ERROR, "nnvts could not do its part")                                                                   \
+    X(MALFORMED, ERROR, "the spec is malformed")                                                                       \
     X(NOT_REACHED, NOTRUN, "the run ended before the case")                                                            \
     X(DEVICE_LOST, NOTRUN, "the driver could not be opened again after it had died or hung")                           \
     X(HANGS, NOTRUN, "cases of this operation hung three times in one phase")                                          \

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/file.h"
 #include "mlts/networks/mobilenet.h"
 #include "mlts/networks/recurrent.h"
@@ -169,6 +170,9 @@ enum nnv_status nnv_network_open(const char *name, struct nnv_arena *arena, stru
         }
     if (nnv_network_is_file(name)) return open_file(name, arena, net, err);
     if (ends_with(name, ".json") || ends_with(name, ".jsonl")) return open_spec(name, arena, net, err);
+    struct nnv_nearest near = nnv_nearest_to(name);
+    for (size_t i = 0; i < nnv_trained_count; i++) nnv_nearest_see(&near, nnv_trained_models[i].name);
     return nnv_fail(err, NNV_INVALID,
-                    "no network '%s' (nnvts bench --list shows them; or a .tflite, .onnx or .json file)", name);
+                    "no network '%s' (%s%s%snnvts bench --list shows them; or a .tflite, .onnx or .json file)", name,
+                    near.best ? "did you mean '" : "", near.best ? near.best : "", near.best ? "'? " : "");
 }

@@ -93,6 +93,41 @@ test_unknown_operation() { check 2 nnvts run --driver cpu --filter op:CONF_2D; o
 test_syntax_of_filter() { check 2 nnvts list --filter 'op:CONV_2D & ('; one_error "column"; }
 test_empty_selection() { check 2 nnvts run --driver cpu --filter 'ops/ADD/*' --suite device; one_error "no case"; }
 test_missing_specs() { check 2 nnvts run --driver cpu --suite spec --specs ./nosuch; one_error "nosuch"; }
+# Names that nobody knows are answered with the nearest; what is given twice is no silent choice.
+test_did_you_mean() {
+    check 2 nnvts run --driver cpx; has "$ERR" "did you mean 'cpu'?"
+    check 2 nnvts run --driver faulty:beta-ignord; has "$ERR" "did you mean 'beta-ignored'?"
+    check 2 nnvts op CONV2D; has "$ERR" "did you mean 'CONV_2D'?"
+    check 2 nnvts bench --driver cpu --model figures_flot; has "$ERR" "did you mean 'figures_float'?"
+    check 2 nnvts run -d cpu -d reference --suite device; has "$ERR" "-d is given twice, as 'cpu' and 'reference'"
+    check 0 nnvts list --suites; grep -q '^device  *18  ' "$OUT" || fail "no line for the suite device"
+}
+# A spec that cannot be read is a usage error in every verb, and its bytes do nothing to a terminal.
+test_malformed_spec() {
+    printf '\033[31m\200{' >garbage.relay
+    printf '{"name":' >bad.json
+    check 2 nnvts run --driver cpu --suite spec --specs bad.json --out out
+    has out/journal.jsonl '"why":"MALFORMED"'
+    check 2 nnvts replay bad.json --driver cpu
+    check 2 nnvts explain bad.json --driver cpu
+    check 2 nnvts show garbage.relay
+    ! LC_ALL=C grep -q "$(printf '[\033\200]')" "$ERR" || fail "raw bytes"
+}
+# Cases by a list of names, or those that failed last; and the same on another driver.
+test_cases_and_failed() {
+    nnvts list --filter 'ops/ADD/float32/rank1/*' >cases.txt
+    check 0 nnvts run --driver cpu --cases cases.txt --out listed -q
+    same "$(verdict listed PASS)" "$(wc -l <cases.txt)"
+    echo no/such/case >>cases.txt
+    check 2 nnvts run --driver cpu --cases cases.txt --out listed; has "$ERR" "such as 'no/such/case'"
+    check 2 nnvts run --driver cpu --failed listed --out again; has "$ERR" "nothing failed"
+    check 1 nnvts run --driver faulty:beta-ignored --filter 'op:SOFTMAX & type:float16' -s ops --tier smoke --out bad -q
+    check 0 nnvts run --driver cpu --failed bad -s ops --tier smoke --out again -q
+    same "$(verdict again PASS)" "$(verdict bad FAIL)"
+    check 1 nnvts replay "$(find bad/dumps -name '*.json' | head -n 1)" --driver faulty:beta-ignored --versus cpu
+    grep -q '^faulty:beta-ignored: FAIL ' "$OUT" || fail "no line of the driver"
+    grep -q '^cpu: PASS ' "$OUT" || fail "no line of the other"
+}
 test_unwritable_folder() { check 3 nnvts run --driver cpu --suite device --out /proc/nnvts; one_error "/proc/nnvts"; }
 test_foreign_journal() {
     mkdir out

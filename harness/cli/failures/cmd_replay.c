@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "harness/cli/cli.h"
 #include "harness/journal/line.h"
+#include "harness/journal/verdict.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts replay SPEC... --driver NAME|PATH [options]",
@@ -14,18 +15,21 @@ static const struct nnv_verb_help help = {
                "rules as a run. Exit code 0 if all pass, 1 if one fails.",
     .examples = "nnvts replay nnvts-out/dumps/x.json -d ./npu.so   does it still fail?\n"
                 "nnvts replay nnvts-out/dumps/x.json -d cpu        does another driver pass?\n"
+                "nnvts replay x.json -d ./npu.so --versus cpu         both, one below the other\n"
                 "nnvts replay vectors.jsonl -d cpu --precision aosp  by AOSP's tolerances\n",
 };
 
-static int exit_code(const char *verdict) {
+static int exit_code(const char *verdict, const char *why) {
     static const char *const good[] = {"PASS", "UNSUPPORTED", "SKIP"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         if (strcmp(verdict, good[i]) == 0) return NNVTS_EXIT_PASS;
+    if (strcmp(why, nnv_why_name(NNVTS_WHY_MALFORMED)) == 0) return NNVTS_EXIT_USAGE;
     return strcmp(verdict, "ERROR") == 0 ? NNVTS_EXIT_ERROR : NNVTS_EXIT_FAIL;
 }
 
-/** Prints the record; returns the exit code of its verdict. */
-static int report(const char *record, bool json) {
+/** Prints the record; returns the exit code of its verdict. driver: that is said beside it; NULL: there is one alone.
+ */
+static int report(const char *record, const char *driver, bool json) {
     json_t *r = json_loads(record, 0, NULL);
     const char *verdict = json_string_value(json_object_get(r, "verdict"));
     const char *name = json_string_value(json_object_get(r, "case"));
@@ -35,34 +39,42 @@ static int report(const char *record, bool json) {
     const char *profile = nnv_json_text(output, "profile", "");
     int code = NNVTS_EXIT_ERROR;
     if (verdict != NULL && name != NULL) {
-        code = exit_code(verdict);
+        code = exit_code(verdict, nnv_json_text(r, "why", ""));
         if (json)
             puts(record);
         else
-            printf("%s %s   %" JSON_INTEGER_FORMAT " values compared%s%s\n%s%s%s", verdict, name, compared,
-                   *profile ? " by " : "", profile, reason != NULL ? "     " : "", reason != NULL ? reason : "",
-                   reason != NULL ? "\n" : "");
+            printf("%s%s%s %s   %" JSON_INTEGER_FORMAT " values compared%s%s\n%s%s%s", driver ? driver : "",
+                   driver ? ": " : "", verdict, name, compared, *profile ? " by " : "", profile,
+                   reason != NULL ? "     " : "", reason != NULL ? reason : "", reason != NULL ? "\n" : "");
     }
     json_decref(r);
     return code;
 }
 
 /** Replays the specs of one file; c->code becomes the worst exit code. */
-static enum nnv_status replay_file(struct nnv_cli *c, const char *path, struct nnv_err *err) {
-    struct nnv_run_config config;
+static enum nnv_status replay_file(struct nnv_cli *c, const char *versus, const char *path, struct nnv_err *err) {
+    struct nnv_run_config config, other;
+    struct nnv_cli second = *c;
+    second.driver = versus;
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_case_list list = {.arena = arena};
     enum nnv_status s = arena == NULL ? nnv_no_memory(err) : NNV_OK;
     c->specs = path;
     if (s == NNV_OK) s = nnv_cli_config(c, arena, &config, err);
     if (s == NNV_OK) s = nnv_cli_cases(c, &config, &list, err);
+    second.specs = path;
+    if (s == NNV_OK && versus) s = nnv_cli_config(&second, arena, &other, err);
     for (size_t i = 0; s == NNV_OK && i < list.count; i++) {
         char *record = NULL;
         s = nnv_run_one(&config, &list.item[i], &record, err);
         if (s == NNV_OK) {
-            int one = report(record, c->json);
+            int one = report(record, versus ? c->driver : NULL, c->json);
             if (one > c->code) c->code = one;
         }
+        free(record);
+        record = NULL;
+        if (s == NNV_OK && versus) s = nnv_run_one(&other, &list.item[i], &record, err);
+        if (s == NNV_OK && versus) report(record, versus, c->json);
         free(record);
     }
     free(list.item);
@@ -70,25 +82,39 @@ static enum nnv_status replay_file(struct nnv_cli *c, const char *path, struct n
     return s;
 }
 
+struct command {
+    struct nnv_cli c;
+    const char *versus; /* another driver beside the one under test; or NULL */
+};
+
 static enum nnv_status replay(void *own, struct nnv_err *err) {
-    struct nnv_cli *c = own;
+    struct command *x = own;
+    struct nnv_cli *c = &x->c;
     if (c->positional.count == 0)
         return nnv_fail(
             err, NNV_INVALID,
             "which spec? give a .json, .jsonl or .example.cpp file (failed cases leave them in nnvts-out/dumps/)");
     enum nnv_status s = nnv_cli_need_driver(c, err);
-    for (int i = 0; s == NNV_OK && i < c->positional.count; i++) s = replay_file(c, c->positional.item[i], err);
+    for (int i = 0; s == NNV_OK && i < c->positional.count; i++)
+        s = replay_file(c, x->versus, c->positional.item[i], err);
     return s;
 }
 
 static int run(int argc, char **argv) {
-    struct nnv_cli c = nnv_cli_defaults();
-    c.suite = "spec";
+    struct command x = {.c = nnv_cli_defaults()};
+    x.c.suite = "spec";
     const struct nnv_opt table[] = {
-        NNV_OPTION_DRIVER(c),     NNV_OPTION_VIA(c),     NNV_OPTION_FILTER(c), NNV_OPTION_PRECISION(c),
-        NNV_OPTION_ARITHMETIC(c), NNV_OPTION_TIMEOUT(c), NNV_OPTION_JSON(c),   NNV_OPTION_END,
+        NNV_OPTION_DRIVER(x.c),
+        NNV_OPTION_VIA(x.c),
+        {0, "versus", NNV_OPT_STRING, &x.versus, "DRIVER", "and on this one; the exit code is that of --driver", NULL},
+        NNV_OPTION_FILTER(x.c),
+        NNV_OPTION_PRECISION(x.c),
+        NNV_OPTION_ARITHMETIC(x.c),
+        NNV_OPTION_TIMEOUT(x.c),
+        NNV_OPTION_JSON(x.c),
+        NNV_OPTION_END,
     };
-    return nnv_cli_run(&c, table, &help, NNV_OPT_LIST_MAX, argc, argv, replay, &c);
+    return nnv_cli_run(&x.c, table, &help, NNV_OPT_LIST_MAX, argc, argv, replay, &x);
 }
 
 const struct nnv_verb nnv_verb_replay = {"replay", "understand a failure", "run a dumped or hand-written spec again",

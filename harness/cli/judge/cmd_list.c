@@ -17,6 +17,7 @@ static const struct nnv_verb_help help = {
     .summary = "Lists the cases that a run with the same options would judge, without running anything.",
     .examples =
         "nnvts list | wc -l                      how many\n"
+        "nnvts list --suites                     the suites, and what each verifies\n"
         "nnvts list -s ops --coverage            each operation's pairs of attributes, and how many have a case\n"
         "nnvts list -s randgraph --coverage      what random graphs have of operations and pairs\n"
         "nnvts list -s fusion --coverage -v     the table of chains that backends fuse, and how much of it is there\n"
@@ -206,6 +207,35 @@ static enum nnv_status print_clauses(const struct nnv_cli *c, const struct nnv_c
     return NNV_OK;
 }
 
+/** All suites with what they verify, and how many of the cases are theirs. */
+static enum nnv_status print_suites(const struct nnv_cli *c, const struct nnv_run_config *config, struct nnv_text *line,
+                                    struct nnv_err *err) {
+    size_t count;
+    const struct nnv_suite *const *suites = nnv_suites(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct nnv_case_list cases = {.arena = c->arena};
+        const enum nnv_status s = suites[i]->list(config, &cases, err);
+        free(cases.item);
+        if (s != NNV_OK) return nnv_at(err, s, "suite %s", suites[i]->name);
+        struct nnv_json_out j = {.text = line};
+        nnv_text_clear(line);
+        if (c->json) {
+            nnv_json_open(&j, NULL, '{');
+            nnv_json_string(&j, "suite", suites[i]->name);
+            nnv_json_uint(&j, "cases", cases.count);
+            nnv_json_bool(&j, "by_default", suites[i]->by_default);
+            nnv_json_string(&j, "verifies", suites[i]->summary);
+            nnv_json_close(&j, '}');
+        } else {
+            nnv_text_addf(line, "%-10s %7zu%s %s", suites[i]->name, cases.count, suites[i]->by_default ? " " : "*",
+                          suites[i]->summary);
+        }
+        if (!line->failed) puts(line->data);
+    }
+    if (!c->json) puts("* only when asked for by --suite; the suite api also where the driver is a library");
+    return NNV_OK;
+}
+
 static enum nnv_status list(void *own, struct nnv_err *err) {
     const struct nnv_cli *c = own;
     struct nnv_case_list cases = {.arena = c->arena};
@@ -213,6 +243,11 @@ static enum nnv_status list(void *own, struct nnv_err *err) {
     struct nnv_shard shard = {0};
     struct nnv_text line = {0};
     enum nnv_status s = nnv_cli_config(c, c->arena, &config, err);
+    if (s == NNV_OK && c->suites) {
+        s = print_suites(c, &config, &line, err);
+        nnv_text_free(&line);
+        return s;
+    }
     if (s == NNV_OK) s = nnv_cli_cases(c, &config, &cases, err);
     if (s == NNV_OK) s = nnv_cli_shard(c, false, &cases, &shard, err);
     if (s == NNV_OK && c->coverage) s = print_coverage(c, &config, &cases, err);
@@ -237,12 +272,15 @@ static int run(int argc, char **argv) {
     const struct nnv_opt table[] = {
         NNV_OPTION_SUITE(c),
         NNV_OPTION_FILTER(c),
+        NNV_OPTION_CASES(c),
+        NNV_OPTION_FAILED(c),
         NNV_OPTION_SPECS(c),
         NNV_OPTION_TIER(c),
         NNV_OPTION_COUNT(c),
         NNV_OPTION_SEED(c),
         NNV_OPTION_SHARD(c),
         NNV_OPTION_BALANCE(c),
+        {0, "suites", NNV_OPT_FLAG, &c.suites, NULL, "instead, the suites, how many cases each has, what for", NULL},
         {0, "coverage", NNV_OPT_FLAG, &c.coverage, NULL, "instead, what the graphs of these cases cover", NULL},
         {0, "clauses", NNV_OPT_FLAG, &c.clauses, NULL,
          "instead, the clauses of NNAPI and how many of these cases check each; -v: the cases with their clauses",

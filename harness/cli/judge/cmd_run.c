@@ -28,6 +28,7 @@ static const struct nnv_verb_help help = {
                 "nnvts run -d ./npu.so --time-budget 30        a sample of all cases, for half a minute\n"
                 "nnvts run -d cpu --expect known.json --strict  but for known failures, all of which still fail\n"
                 "nnvts run -d cpu --shard 2/4 -o shard-2       the second of four parts, see nnvts merge\n"
+                "nnvts run -d ./npu.so --failed nnvts-out      what failed last, again\n"
                 "nnvts run -d cpu --resume                     go on with an interrupted run\n"
                 "nnvts run -d cpu --baseline results/41        and what changed since that run\n"
                 "nnvts run -d ./npu.so --stress 60 --pressure cpu,memory  many models at once on a busy machine\n"
@@ -247,6 +248,8 @@ static int run(int argc, char **argv) {
         NNV_OPTION_CONFORMANCE(x.c),
         NNV_OPTION_SUITE(x.c),
         NNV_OPTION_FILTER(x.c),
+        NNV_OPTION_CASES(x.c),
+        NNV_OPTION_FAILED(x.c),
         NNV_OPTION_SPECS(x.c),
         {0, "models", NNV_OPT_LIST, &x.models, "PATH",
          "in place of specs: the operations of .tflite or .onnx files, see nnvts harvest; may be given several times",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_op.c nnvts op: the record of an operation as documentation. */
 #include "base/file.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "harness/cli/cli.h"
 #include "reference/model/op_doc.h"
@@ -52,8 +53,12 @@ static enum nnv_status op(void *own, struct nnv_err *err) {
                         "--out writes the pages of all operations: use it with --markdown and no name");
     if (c->out != NULL) return write_pages(c->out, err);
     const struct nnv_op *one = name != NULL ? nnv_op_by_name(name) : NULL;
-    if (name != NULL && one == NULL)
-        return nnv_fail(err, NNV_INVALID, "no operation '%s' (see them with nnvts op)", name);
+    if (name != NULL && one == NULL) {
+        struct nnv_nearest near = nnv_nearest_to(name);
+        for (size_t i = 0; i < count; i++) nnv_nearest_see(&near, ops[i]->name);
+        return nnv_fail(err, NNV_INVALID, "no operation '%s' (%s%s%ssee them with nnvts op)", name,
+                        near.best ? "did you mean '" : "", near.best ? near.best : "", near.best ? "'? " : "");
+    }
     if (one != NULL) nnv_op_doc(one, c->markdown ? NNV_DOC_MARKDOWN : NNV_DOC_TERMINAL, &out);
     for (size_t i = 0; one == NULL && i < count; i++) nnv_op_doc_line(ops[i], &out);
     return nnv_cli_print(&out, err);
