@@ -154,6 +154,8 @@ enum nnv_status nnv_datasheet_make(const struct nnv_datasheet_options *o, struct
                                           &sheet->driver, err);
     if (st == NNV_OK) st = list(o, sheet, &jobs, &count, err);
     if (st == NNV_OK) st = run_jobs(jobs, count, err);
+    if (st == NNV_OK && !o->operations) st = nnv_datasheet_numeric(c, &sheet->numeric, err);
+    if (st == NNV_OK) nnv_arithmetic_text(&sheet->numeric.arithmetic, sheet->arithmetic);
     sheet->seconds = (double)(nnv_now_ns() - start) / 1e9;
     return st;
 }

@@ -3,6 +3,7 @@
 #ifndef NNV_DATASHEET_H
 #define NNV_DATASHEET_H
 
+#include "harness/datasheet/numeric.h"
 #include "harness/datasheet/support.h"
 #include "harness/runner/run.h"
 
@@ -22,6 +23,8 @@ struct nnv_datasheet {
     double seconds;
     struct nnv_sheet_row *row; /**< in the order of the operations */
     size_t rows;
+    struct nnv_numeric numeric;           /**< nothing where single operations were asked for */
+    char arithmetic[NNV_ARITHMETIC_TEXT]; /**< for --arithmetic: the promise that fits what was seen */
 };
 
 struct nnv_datasheet_options {
@@ -35,6 +38,9 @@ struct nnv_datasheet_options {
 /** Makes the datasheet. NNV_INVALID: the driver can't be opened, or no operation has such a name. */
 NNV_USE_RESULT enum nnv_status nnv_datasheet_make(const struct nnv_datasheet_options *o, struct nnv_datasheet *sheet,
                                                   struct nnv_err *err);
+/** Recognises how the driver computes, in processes of its own. */
+NNV_USE_RESULT enum nnv_status nnv_datasheet_numeric(const struct nnv_run_config *config, struct nnv_numeric *numeric,
+                                                     struct nnv_err *err);
 /** Appends datasheet.json. */
 void nnv_datasheet_json(const struct nnv_datasheet *sheet, struct nnv_text *t);
 /** Appends the page. */

@@ -92,6 +92,24 @@ static void add_line(struct nnv_text *t, const struct nnv_datasheet *sheet, size
     nnv_text_add(t, "</td></tr>\n");
 }
 
+static void add_numeric(struct nnv_text *t, const struct nnv_datasheet *sheet) {
+    static const char *const heads[] = {"operation", "", "is", "seen", NULL};
+    const struct nnv_numeric *n = &sheet->numeric;
+    if (n->count == 0) return;
+    nnv_text_add(t, "<h2>How it computes</h2>\n<p class=\"soft\">Recognised from its answers to designed inputs.");
+    nnv_page_text(t, " What it can be judged by: <code>--arithmetic ", sheet->arithmetic, "</code></p>\n");
+    nnv_page_table(t, heads);
+    for (uint32_t i = 0; i < n->count; i++) {
+        const struct nnv_numeric_fact *f = &n->fact[i];
+        const bool more = i > 0 && strcmp(f->about, f[-1].about) == 0;
+        nnv_page_text(t, "<tr><td>", more ? "" : f->about, "</td>");
+        nnv_page_text(t, "<td>", f->what, "</td>");
+        nnv_page_text(t, "<td><b>", f->is, "</b></td>");
+        nnv_page_text(t, "<td class=\"soft\">", f->evidence, "</td></tr>\n");
+    }
+    nnv_page_table_end(t);
+}
+
 void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t) {
     static const char *const heads[] = {
         "operation", "types", "supported where all of this is so", "#asked", "#right / found", "#computed right", NULL};
@@ -115,6 +133,7 @@ void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t) {
                   "<p><b>Of %zu pairs of an operation and its types, of %zu operations: %zu are supported always, %zu "
                   "under conditions, %zu never.</b></p>\n</header>\n<main>\n",
                   sheet->rows, ops, all, some, sheet->rows - all - some);
+    add_numeric(t, sheet);
     nnv_text_add(t, "<h2>What it supports</h2>\n<p class=\"soft\">Conditions are learnt from the driver's own answers "
                     "to getSupportedOperations, and verified on models that they were not learnt from: how many of the "
                     "models that they call supported are (right), and how many of the supported ones they call so "

@@ -61,6 +61,21 @@ void nnv_datasheet_json(const struct nnv_datasheet *sheet, struct nnv_text *t) {
     nnv_json_open(&j, "support", '[');
     for (size_t i = 0; i < sheet->rows; i++) add_row(&j, &sheet->row[i]);
     nnv_json_close(&j, ']');
+    j.line = "\n  ";
+    nnv_json_open(&j, "numeric", '[');
+    for (uint32_t i = 0; i < sheet->numeric.count; i++) {
+        const struct nnv_numeric_fact *f = &sheet->numeric.fact[i];
+        j.line = "\n    ";
+        nnv_json_open(&j, NULL, '{');
+        nnv_json_string(&j, "about", f->about);
+        nnv_json_string(&j, "what", f->what);
+        nnv_json_string(&j, "is", f->is);
+        nnv_json_string(&j, "evidence", f->evidence);
+        nnv_json_close(&j, '}');
+    }
+    nnv_json_close(&j, ']');
+    j.line = "\n  ";
+    nnv_json_string(&j, "arithmetic", sheet->arithmetic);
     nnv_json_close(&j, '}');
     nnv_text_add(t, "\n");
 }

@@ -18,6 +18,11 @@ test_planted_conditions() {
     check 0 nnvts datasheet --driver sample:conditions -o planted
     has "$OUT" "CONV_2D float32"
     has "$OUT" "what is claimed is wrong for 0"
+    has cpu/datasheet.json '"about": "FULLY_CONNECTED float32", "what": "accumulator", "is": "float32"'
+    has cpu/datasheet.json '"about": "FULLY_CONNECTED quant8_asymm", "what": "requantisation", "is": "exact, ties away from 0"'
+    has cpu/datasheet.json '"about": "QUANTIZE float32", "what": "ties", "is": "away from 0"'
+    has cpu/datasheet.json '"arithmetic": "subnormals=kept"'
+    has cpu/datasheet.html "How it computes"
     conditions cpu >cpu.tsv
     conditions planted | sort >found.tsv
     sort -u cpu.tsv | comm -13 - found.tsv >own.tsv

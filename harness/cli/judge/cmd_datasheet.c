@@ -11,8 +11,9 @@ static const struct nnv_verb_help help = {
     .usage = "nnvts datasheet --driver NAME|PATH[:OPTIONS] [options]",
     .summary = "Measures what a driver takes, with nothing asked of its maker: for each operation and its types the "
                "shortest conditions under which the driver says that it supports it, learnt from its own answers and "
-               "verified on models that they were not learnt from; and whether what it claims compiles and computes "
-               "right. Leaves datasheet.json and datasheet.html. The exit code is 0 whatever the driver can do.",
+               "verified on models that they were not learnt from; whether what it claims compiles and computes "
+               "right; and, recognised from designed inputs, how it sums up, rounds and requantises. Leaves "
+               "datasheet.json and datasheet.html. The exit code is 0 whatever the driver can do.",
     .examples = "nnvts datasheet -d ./npu.so                       nnvts-datasheet/datasheet.html\n"
                 "nnvts datasheet -d ./npu.so -k '*CONV*'           some operations\n"
                 "nnvts datasheet -d ./npu.so --json                for scripts\n",
@@ -38,6 +39,11 @@ static void print_text(const struct nnv_cli *c, const struct nnv_datasheet *shee
             printf("    %.*s\n", (int)strcspn(at, "\n"), at);
         if (s->unexplained) printf("    (%u of %u refusals follow no condition)\n", s->unexplained, s->no);
     }
+    for (uint32_t i = 0; i < sheet->numeric.count && !c->quiet; i++) {
+        const struct nnv_numeric_fact *f = &sheet->numeric.fact[i];
+        printf("%s: %s: %s (%s)\n", f->about, f->what, f->is, f->evidence);
+    }
+    if (sheet->numeric.count > 0) printf("--arithmetic %s\n", sheet->arithmetic);
     printf("%s %s: %zu pairs of an operation and its types: %zu supported always, %zu under conditions, %zu never; "
            "what is claimed is wrong for %zu\n%s/datasheet.html   %.1f s\n",
            sheet->driver.name, sheet->driver.version, sheet->rows, all, some, none, wrong, c->out, sheet->seconds);

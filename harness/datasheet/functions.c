@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file functions.c Functions of one number, numbers below the smallest normal one, and ties. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/datasheet/numeric.h"
+#include "randgraph/single/single.h"
+#include "reference/eval/eval.h"
+#include "reference/model/builder.h"
+
+enum { SWEEPS = 6, TIES = 64, ALLOWED = 5 /* ulps that the error budget allows a function, at most */ };
+
+static void shape(struct nnv_value *v, uint32_t n, size_t bytes) {
+    *v = (struct nnv_value){.rank = 1, .dims = {n}, .bytes = bytes};
+}
+
+/** Executes an elementwise operation on vectors; the scalars follow its tensors. */
+static bool run_vector(const struct nnv_numeric_engine *e, int32_t op, struct nnv_encoding in, struct nnv_encoding out,
+                       uint32_t n, uint32_t inputs, const double *const *x, bool activation, double *y) {
+    struct nnv_builder b = {.arena = e->arena};
+    uint32_t arg[3] = {0};
+    struct nnv_spec spec = {.name = "vector"};
+    struct nnv_value value[2], result, *outputs;
+    for (uint32_t i = 0; i < inputs; i++) {
+        const size_t size = nnv_type(in.type)->size;
+        void *data = nnv_arena_alloc(e->arena, n, size);
+        if (!data) return false;
+        nnv_store(in.type, x[i], n, data);
+        shape(&value[i], n, n * size);
+        value[i].data = data;
+        arg[i] = nnv_builder_tensor(&b, in, 1, &n, NNV_SUBGRAPH_INPUT);
+    }
+    if (activation) arg[inputs] = nnv_builder_int(&b, ANEURALNETWORKS_FUSED_NONE);
+    const uint32_t to = nnv_builder_tensor(&b, out, 1, &n, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&b, op, inputs + activation, arg, to);
+    if (nnv_builder_end(&b, inputs, arg, 1, &to, &spec.model, NULL) != NNV_OK) return false;
+    shape(&result, n, n * nnv_type(out.type)->size);
+    spec.inputs = value;
+    spec.outputs = &result;
+    if (!e->execute(e->context, &spec, e->arena, &outputs)) return false;
+    nnv_load(out.type, outputs[0].data, n, y);
+    return true;
+}
+
+/* ------------------------------------------------------------------------ functions */
+
+/** The unit in the last place of a number of the type; NAN where it is not normal. */
+static double ulp_of(int32_t type, double v) {
+    const bool half = nnv_type(type)->size == 2;
+    const double least = half ? 0x1p-14 : 0x1p-126, most = nnv_type(type)->max;
+    int exponent;
+    if (!(fabs(v) >= least && fabs(v) <= most)) return NAN;
+    frexp(v, &exponent);
+    return ldexp(1, exponent - (half ? 11 : 24));
+}
+
+/** The largest error of one sweep; at *at in the input. */
+static bool sweep(const struct nnv_numeric_engine *e, const struct nnv_single *what, double *worst, double *at,
+                  size_t *n) {
+    static const struct nnv_eval_options options = {.rows = 0};
+    struct nnv_golden golden;
+    struct nnv_spec *spec;
+    struct nnv_value *outputs;
+    if (nnv_single_build(what, e->arena, &spec, NULL) != NNV_OK ||
+        nnv_eval(&spec->model, spec->inputs, &options, e->arena, &golden, NULL) != NNV_OK ||
+        !e->execute(e->context, spec, e->arena, &outputs))
+        return false;
+    const int32_t type = spec->model.main.operands[spec->model.main.out[0]].type;
+    if (type != spec->model.main.operands[spec->model.main.in[0]].type) return false;
+    const size_t elems = outputs[0].bytes / nnv_type(type)->size;
+    double *y = NNV_NEW(e->arena, double, elems + 1), *x = NNV_NEW(e->arena, double, elems + 1);
+    if (!y || !x) return false;
+    nnv_load(type, outputs[0].data, elems, y);
+    nnv_load(type, spec->inputs[0].data, elems, x);
+    for (size_t i = 0; i < elems; i++) {
+        const double error = fabs(y[i] - golden.exact[i]) / ulp_of(type, golden.exact[i]);
+        if (isnan(error) || isnan(ulp_of(type, x[i]))) continue;
+        ++*n;
+        if (error <= *worst) continue;
+        *worst = error;
+        *at = x[i];
+    }
+    return true;
+}
+
+/** A function that is computed in one step: where several are, their errors cancel or grow by what is between. */
+static bool is_plain(int32_t code) {
+    return code == ANEURALNETWORKS_EXP || code == ANEURALNETWORKS_LOG || code == ANEURALNETWORKS_SIN ||
+           code == ANEURALNETWORKS_SQRT || code == ANEURALNETWORKS_RSQRT;
+}
+
+void nnv_measure_function(const struct nnv_numeric_engine *e, int32_t code, int32_t type) {
+    const struct nnv_op *op = nnv_op(code);
+    double worst = 0, at = 0;
+    size_t n = 0;
+    struct nnv_single w = {.op = op, .mode = NNV_FILL_SWEEP, .seed = 1, .name = op->name};
+    while (w.sig < op->nsigs && op->sigs[w.sig].type[NNV_T] != type) w.sig++;
+    if (w.sig == op->nsigs) return;
+    const int sweeps = nnv_single_sweep_cases(op, w.sig);
+    for (w.index = 0; w.index < sweeps && w.index < SWEEPS; w.index++)
+        if (!sweep(e, &w, &worst, &at, &n)) return;
+    if (n == 0) return;
+    char about[64], is[96], evidence[200];
+    snprintf(about, sizeof about, "%s %s", op->name, nnv_type(type)->tag);
+    snprintf(is, sizeof is, "%.3g ulp", worst);
+    snprintf(evidence, sizeof evidence, "the largest error of %zu results, at %.9g", n, at);
+    nnv_numeric_say(e, about, "largest error", is, evidence);
+    if (is_plain(code) && worst > ALLOWED)
+        e->out->arithmetic.functions = fmax(e->out->arithmetic.functions, fmin(ceil(worst), 1 << 20));
+}
+
+/* ----------------------------------------------------------------------- subnormals */
+
+void nnv_measure_subnormals(const struct nnv_numeric_engine *e, int32_t type) {
+    static const int32_t ops[] = {ANEURALNETWORKS_ADD, ANEURALNETWORKS_MUL};
+    const bool half = nnv_type(type)->size == 2;
+    const double least = half ? 0x1p-14 : 0x1p-126;
+    for (size_t k = 0; k < 2; k++) {
+        const bool mul = ops[k] == ANEURALNETWORKS_MUL;
+        /* Subnormal inputs with a normal result, and normal inputs with a subnormal one. */
+        const double a[] = {least / 2, least * 1.5}, b[] = {mul ? 4 : least, mul ? 0.25 : -least * 1.25};
+        const double want[] = {mul ? least * 2 : least * 1.5, mul ? least * 0.375 : least * 0.25};
+        const double *x[] = {a, b};
+        double y[2];
+        if (!run_vector(e, ops[k], (struct nnv_encoding){.type = type}, (struct nnv_encoding){.type = type}, 2, 2, x,
+                        true, y))
+            continue;
+        char about[64], evidence[200];
+        const bool inputs = y[0] == want[0], results = y[1] == want[1];
+        snprintf(about, sizeof about, "%s %s", nnv_op(ops[k])->name, nnv_type(type)->tag);
+        snprintf(evidence, sizeof evidence, "%g %s %g is %g, %g %s %g is %g", a[0], mul ? "*" : "+", b[0], y[0], a[1],
+                 mul ? "*" : "+", b[1], y[1]);
+        nnv_numeric_say(e, about, "subnormals",
+                        inputs && results ? "kept"
+                        : inputs          ? "results are flushed to 0"
+                        : results         ? "inputs are taken for 0"
+                                          : "flushed to 0, inputs and results",
+                        evidence);
+        if (inputs && results)
+            e->out->kept++;
+        else
+            e->out->flushes = true;
+    }
+}
+
+/* ----------------------------------------------------------------------------- ties */
+
+static bool all(const double *y, const double *want, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (y[i] != want[i]) return false;
+    return true;
+}
+
+void nnv_measure_ties(const struct nnv_numeric_engine *e) {
+    static const struct {
+        const char *is;
+        double (*round)(double);
+    } ways[] = {{"to even", rint}, {"away from 0", round}, {"up", NULL}, {"down", NULL}, {"towards 0", trunc}};
+    const struct nnv_encoding from = {.type = ANEURALNETWORKS_TENSOR_FLOAT32},
+                              to = {.type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, .scale = 1, .zero_point = 128};
+    double x[TIES], y[TIES], want[TIES];
+    const double *const in[] = {x};
+    for (int i = 0; i < TIES; i++) x[i] = i - TIES / 2 + 0.5;
+    if (!run_vector(e, ANEURALNETWORKS_QUANTIZE, from, to, TIES, 1, in, false, y)) return;
+    for (int i = 0; i < TIES; i++) y[i] -= to.zero_point;
+    const char *is = "not recognised";
+    for (size_t k = 0; k < 5; k++) {
+        for (int i = 0; i < TIES; i++)
+            want[i] = ways[k].round ? ways[k].round(x[i]) : k == 2 ? floor(x[i] + 0.5) : ceil(x[i] - 0.5);
+        if (!all(y, want, TIES)) continue;
+        is = ways[k].is;
+        break;
+    }
+    char evidence[200];
+    snprintf(evidence, sizeof evidence, "-1.5 is %g, -0.5 is %g, 0.5 is %g, 1.5 is %g, 2.5 is %g", y[TIES / 2 - 2],
+             y[TIES / 2 - 1], y[TIES / 2], y[TIES / 2 + 1], y[TIES / 2 + 2]);
+    nnv_numeric_say(e, "QUANTIZE float32", "ties", is, evidence);
+}
