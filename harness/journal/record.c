@@ -105,6 +105,7 @@ void nnv_record_header(const struct nnv_run_facts *f, struct nnv_text *out) {
     nnv_json_string(&j, "arithmetic", *f->arithmetic ? f->arithmetic : "strict");
     nnv_json_string(&j, "tier", f->tier);
     if (f->count > 0) nnv_json_uint(&j, "count", f->count);
+    if (f->graphs != NULL) nnv_json_string(&j, "graphs", f->graphs);
     if (f->repeat > 1) nnv_json_uint(&j, "repeat", f->repeat);
     if (f->determinism) nnv_json_bool(&j, "determinism", true);
     if (f->expectations != NULL) nnv_expect_write(f->expectations, "expected", &j);

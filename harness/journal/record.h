@@ -28,6 +28,7 @@ struct nnv_run_facts {
     size_t case_count;
     const struct nnv_expectations *expectations; /**< NULL: none */
     const struct nnv_shard *shard;               /**< NULL: the cases are all */
+    const char *graphs;                          /**< what random graphs are made of; NULL: of all */
     char program_build[17], driver_build[17];    /**< hashes of the files */
     /** Adds further members; NULL: there are none. */
     void (*more)(const struct nnv_run_facts *f, struct nnv_json_out *j);

@@ -142,6 +142,7 @@ void nnv_run_header(const struct nnv_run_options *o, const struct nnv_driver_inf
     f.version = driver->version;
     f.type = driver->type;
     f.level = driver->level;
+    f.graphs = driver->graphs;
     f.argc = o->argc;
     f.argv = o->argv;
     f.cases = o->cases;

@@ -28,7 +28,8 @@ struct run {
     struct nnv_dumper *dumper;
     struct nnv_text line;
     uint64_t tick_ns;
-    const char *threads; /**< the driver's option for them ("threads="), or NULL */
+    const char *threads;    /**< the driver's option for them ("threads="), or NULL */
+    struct nnv_text graphs; /* what random graphs are made of, where not of all */
 };
 
 static bool is_good(enum nnvts_verdict v) { return v == NNVTS_PASS || v == NNVTS_UNSUPPORTED || v == NNVTS_SKIP; }
@@ -262,6 +263,18 @@ static void apply(struct nnv_expectations *x, const struct nnv_run_config *confi
     nnv_expect_apply(x, config->driver, driver->name, driver->version, driver->level, day);
 }
 
+/** Tells the first suite of the cases that wants to know. */
+static enum nnv_status meet(const struct nnv_run_options *o, struct nnv_text *said, struct nnv_err *err) {
+    for (uint32_t i = 0; i < o->count; i++) {
+        if (i > 0 && strcmp(o->cases[i].suite, o->cases[i - 1].suite) == 0) continue;
+        const struct nnv_suite *s = nnv_suite_by_name(o->cases[i].suite);
+        if (s == NULL || s->meet == NULL) continue;
+        const enum nnv_status st = s->meet(o->config, said, err);
+        return st == NNV_OK && said->failed ? nnv_no_memory(err) : st;
+    }
+    return NNV_OK;
+}
+
 enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted, struct nnv_err *err) {
     struct run r = {.o = options, .journal = NNV_JOURNAL_NONE};
     const struct nnv_run_config *config = options->config;
@@ -274,6 +287,8 @@ enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted
     if (st == NNV_OK)
         st = nnv_driver_probe(config->driver_path, config->driver_options,
                               nnv_opening_ns(config->timeout_ns, config->least_opening_ns), arena, &driver, err);
+    if (st == NNV_OK) st = meet(options, &r.graphs, err);
+    if (st == NNV_OK) driver.graphs = r.graphs.len > 0 ? r.graphs.data : NULL;
     if (st == NNV_OK) r.threads = threads_option(&driver);
     if (st == NNV_OK && options->expectations != NULL) apply(options->expectations, config, &driver);
     if (st == NNV_OK) st = nnv_journal_open(config->out, &r.journal, &exists, err);
@@ -282,6 +297,7 @@ enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted
     nnv_dumper_free(r.dumper);
     nnv_journal_close(&r.journal);
     nnv_text_free(&r.line);
+    nnv_text_free(&r.graphs);
     nnv_journal_past_free(&past);
     nnv_arena_free(arena);
     return st;

@@ -47,7 +47,8 @@ struct nnv_driver_info {
     const char *const *options; /**< NULL-terminated, or NULL */
     uint32_t model_cache_files, data_cache_files;
     const char *const
-        *libraries; /**< files that were loaded with the driver, beside its own; NULL-terminated, or NULL */
+        *libraries;     /**< files that were loaded with the driver, beside its own; NULL-terminated, or NULL */
+    const char *graphs; /**< what random graphs are made of: "58 of 412 operations x types"; NULL: of all */
 };
 /**
  * Opens the driver in a process of its own, which has timeout_ns (see nnv_opening_ns()), and describes it. NNV_INVALID:

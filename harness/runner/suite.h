@@ -47,6 +47,12 @@ struct nnv_suite {
     int precision;       /**< default profile */
     bool by_default;     /**< part of a run without --suite (spec: where specs are given) */
     bool for_libraries;  /**< part of a run without --suite if the driver is an NNAPI library: "ndk:...", "sl:..." */
+    /**
+     * Optional. Told once, before the first case runs, of a run that has cases of the suite: it may ask the driver,
+     * which is run in a process of its own, what it has. Adds to said, for the run's header, what follows from that for
+     * the cases; nothing where they are what they are for any driver.
+     */
+    enum nnv_status (*meet)(const struct nnv_run_config *config, struct nnv_text *said, struct nnv_err *err);
     /** Lists all cases, deterministically, fast and without a driver. */
     enum nnv_status (*list)(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err);
     /** Makes the spec of a case (to judge, or to dump); the expected outputs hold the golden values. NULL for suites

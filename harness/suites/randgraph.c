@@ -8,6 +8,7 @@
 
 #include "harness/suites/suites.h"
 #include "harness/suites/kit/cases.h"
+#include "harness/suites/kit/vocabulary.h"
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
     const uint64_t each = nnv_share(config, nnv_graph_profile_count, (const uint64_t[]){5, 40, 1000});
@@ -34,6 +35,7 @@ const struct nnv_suite nnv_suite_randgraph = {
     .summary = "random graphs of one to fifty operations, judged by an error budget for each element",
     .precision = NNV_PRECISION_BUDGET,
     .by_default = true,
+    .meet = nnv_vocabulary_meet,
     .list = list,
     .build = build,
 };

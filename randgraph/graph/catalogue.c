@@ -137,6 +137,12 @@ bool nnv_graph_writes(const struct nnv_op *op, int32_t type) {
     return false;
 }
 
+static bool is_used(const struct nnv_graph_catalogue *c, const struct nnv_op *op) {
+    for (size_t i = 0; i < c->count; i++)
+        if (c->use[i].op == op) return true;
+    return false;
+}
+
 static void join_ring(struct nnv_graph_catalogue *c, int32_t type) {
     struct nnv_graph_ring *r = &c->ring[type];
     size_t nops, at = c->of_type[type];
@@ -144,7 +150,7 @@ static void join_ring(struct nnv_graph_catalogue *c, int32_t type) {
     for (size_t i = 0; i < nops && r->used < NNV_GRAPH_OPS; i++) {
         const size_t first = at;
         while (at < c->of_type[type + 1] && c->use[at].op == ops[i]) at++;
-        if (at == first && !nnv_graph_writes(ops[i], type)) continue;
+        if (at == first && !(nnv_graph_writes(ops[i], type) && is_used(c, ops[i]))) continue;
         r->first[r->used] = (uint32_t)first;
         r->end[r->used] = (uint32_t)at;
         r->op[r->used++] = ops[i];
@@ -152,32 +158,62 @@ static void join_ring(struct nnv_graph_catalogue *c, int32_t type) {
     r->count = (r->used + 1) / 2 * 2;
 }
 
+static void drop(struct nnv_graph_catalogue *c) {
+    free(c->use);
+    free(c->ranks);
+    *c = (struct nnv_graph_catalogue){0};
+}
+
+/* The catalogue of uses in any order; false: no memory. */
+static bool make(struct nnv_graph_catalogue *c, const struct nnv_graph_use *uses, size_t count) {
+    size_t place[NNV_TYPE_COUNT + 1] = {0};
+    c->use = calloc(count + 1, sizeof *c->use);
+    c->ranks = calloc(count + 1, sizeof *c->ranks);
+    if (!c->use || !c->ranks) {
+        drop(c);
+        return false;
+    }
+    c->count = count;
+    for (size_t i = 0; i < count; i++) place[nnv_graph_use_type(&uses[i]) + 1]++;
+    for (int t = 0; t < NNV_TYPE_COUNT; t++) place[t + 1] += place[t];
+    memcpy(c->of_type, place, sizeof place);
+    for (size_t i = 0; i < count; i++) c->use[place[nnv_graph_use_type(&uses[i])]++] = uses[i];
+    for (int32_t t = 0; t < NNV_TYPE_COUNT; t++) join_ring(c, t);
+    return true;
+}
+
 /* Kept until the process ends. */
-static struct nnv_graph_catalogue catalogue;
+static struct nnv_graph_catalogue whole, part;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void make(void) {
-    size_t nops, room = 0, place[NNV_TYPE_COUNT + 1] = {0};
+static void make_whole(void) {
+    size_t nops, room = 0;
     const struct nnv_op *const *ops = nnv_ops(&nops);
-    struct nnv_graph_catalogue *c = &catalogue;
     for (size_t i = 0; i < nops; i++) room += (size_t)ops[i]->nsigs * (size_t)nnv_single_variants(ops[i]);
-    if (room == 0) return;
-    struct nnv_graph_use *all = calloc(room, sizeof *all);
-    c->use = calloc(room, sizeof *c->use);
-    c->ranks = calloc(room, sizeof *c->ranks);
-    if (all && c->use && c->ranks) {
-        c->count = collect(all);
-        for (size_t i = 0; i < c->count; i++) place[nnv_graph_use_type(&all[i]) + 1]++;
-        for (int t = 0; t < NNV_TYPE_COUNT; t++) place[t + 1] += place[t];
-        memcpy(c->of_type, place, sizeof place);
-        for (size_t i = 0; i < c->count; i++) c->use[place[nnv_graph_use_type(&all[i])]++] = all[i];
-        for (int32_t t = 0; t < NNV_TYPE_COUNT; t++) join_ring(c, t);
-    }
+    struct nnv_graph_use *all = calloc(room + 1, sizeof *all);
+    if (all) make(&whole, all, collect(all));
     free(all);
 }
 
+const struct nnv_graph_catalogue *nnv_graph_whole_catalogue(void) {
+    return pthread_once(&once, make_whole) == 0 && whole.count > 0 ? &whole : NULL;
+}
+
+bool nnv_graph_restrict(const bool *uses) {
+    const struct nnv_graph_catalogue *all = nnv_graph_whole_catalogue();
+    size_t count = 0;
+    drop(&part);
+    if (!uses) return true;
+    struct nnv_graph_use *left = all ? calloc(all->count, sizeof *left) : NULL;
+    for (size_t i = 0; left && i < all->count; i++)
+        if (uses[i]) left[count++] = all->use[i];
+    if (count > 0) make(&part, left, count);
+    free(left);
+    return part.count > 0;
+}
+
 const struct nnv_graph_catalogue *nnv_graph_catalogue(void) {
-    return pthread_once(&once, make) == 0 && catalogue.count > 0 ? &catalogue : NULL;
+    return part.count > 0 ? &part : nnv_graph_whole_catalogue();
 }
 
 uint32_t nnv_graph_use_ranks(const struct nnv_graph_catalogue *c, size_t use) {

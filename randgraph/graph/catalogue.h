@@ -29,7 +29,15 @@ struct nnv_graph_catalogue {
 };
 
 /** The uses that fit graphs: not the large ones. Made once; NULL: no memory. */
+const struct nnv_graph_catalogue *nnv_graph_whole_catalogue(void);
+/** The uses that graphs are made of: all, or what nnv_graph_restrict() left. NULL: no memory. */
 const struct nnv_graph_catalogue *nnv_graph_catalogue(void);
+/**
+ * From now on graphs of this process, and of those that it starts, are made of these uses alone: a bool for each of the
+ * whole catalogue; NULL: of all. To be said while no other thread makes graphs. Where nothing is left, or there is no
+ * memory, all uses stay, and it is false.
+ */
+bool nnv_graph_restrict(const bool *uses);
 /** The operation writes values of the type. */
 bool nnv_graph_writes(const struct nnv_op *op, int32_t type);
 /** False for results that say nothing about the values of the inputs: random ones, and those known by shapes alone. */

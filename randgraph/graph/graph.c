@@ -30,6 +30,14 @@ static void deal_extents(struct nnv_growth *g, size_t elems, uint32_t rank, uint
     }
 }
 
+/* Graphs are restricted to uses of which none is the operation's on values of the type. */
+static bool lacks(const struct nnv_growth *g, int32_t code, int32_t type) {
+    const struct nnv_graph_catalogue *c = g->catalogue;
+    bool found = c == nnv_graph_whole_catalogue();
+    for (size_t i = c->of_type[type]; i < c->of_type[type + 1] && !found; i++) found = c->use[i].op->code == code;
+    return !found;
+}
+
 /* A RESHAPE of the value to another rank: for values of which no use was found as they are. */
 static enum nnv_status try_reshape(struct nnv_growth *g, const struct nnv_graph_value *from, bool *kept,
                                    struct nnv_err *err) {
@@ -40,6 +48,7 @@ static enum nnv_status try_reshape(struct nnv_growth *g, const struct nnv_graph_
     struct nnv_err why = {0};
     uint32_t dims[4];
     *kept = false;
+    if (lacks(g, ANEURALNETWORKS_RESHAPE, o->type)) return NNV_OK;
     nnv_arena_reset(g->step);
     deal_extents(g, elems, rank, dims);
     struct nnv_builder b = {.arena = g->step};
@@ -72,6 +81,7 @@ static enum nnv_status try_fill(struct nnv_growth *g, const struct nnv_graph_val
     struct nnv_err why = {0};
     int32_t shape[NNV_MAX_RANK];
     *kept = false;
+    if (lacks(g, ANEURALNETWORKS_FILL, type)) return NNV_OK;
     nnv_arena_reset(g->step);
     struct nnv_builder b = {.arena = g->step};
     for (uint32_t i = 0; i < from->value.rank; i++) shape[i] = (int32_t)from->value.dims[i];
@@ -254,6 +264,11 @@ enum nnv_status nnv_graph_build(const struct nnv_graph_options *what, struct nnv
     for (int n = 0; !st && n < NNV_GRAPH_REDRAWS; n++) {
         bool whole = false;
         st = attempt(what, n, arena, step, catalogue, spec, &whole, err);
+        if (st == NNV_INTERNAL && catalogue != nnv_graph_whole_catalogue()) {
+            /* what graphs are restricted to has nothing for this profile */
+            catalogue = nnv_graph_whole_catalogue();
+            st = attempt(what, n, arena, step, catalogue, spec, &whole, err);
+        }
         if (st) break;
         nnv_arena_reset(step);
         if (whole && nnv_graph_comparable(*spec, step)) break;

@@ -33,4 +33,15 @@ test_attributes_are_in_the_spec() {
     same "$(sed 's|ops/\([^/]*\)/.*|\1|' "$OUT" | uniq -d)" ""
 }
 
+# A driver of some operations gets graphs of these; one that has nearly all gets all.
+test_graphs_of_what_a_driver_has() {
+    check 0 nnvts run --driver sample:float-fast --suite randgraph --out part
+    has part/journal.jsonl '"graphs":"'
+    has part/report.html 'operations x types, in'
+    [ "$(verdict part PASS)" -gt 150 ] || fail "$(verdict part PASS) graphs were executed"
+    check 0 nnvts run --driver sample:float-fast --suite randgraph --out again --jobs 1
+    same "$(verdicts part)" "$(verdicts again)"
+    check 0 nnvts run --driver cpu --suite randgraph --out whole
+    hasnt whole/journal.jsonl '"graphs":"'
+}
 run_tests

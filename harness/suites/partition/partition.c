@@ -14,6 +14,7 @@
 #include "nnvts/result.h"
 #include "randgraph/graph/graph.h"
 #include "harness/suites/kit/cases.h"
+#include "harness/suites/kit/vocabulary.h"
 
 /** Which graphs. */
 static const struct kind {
@@ -191,6 +192,7 @@ const struct nnv_suite nnv_suite_partition = {
     .precision = NNV_PRECISION_BUDGET,
     .by_default = true,
     .beyond_values = true,
+    .meet = nnv_vocabulary_meet,
     .list = list,
     .build = build,
     .run = run,

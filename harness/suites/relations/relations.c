@@ -4,6 +4,7 @@
  * the same graph in other words, or executed in another manner. Golden values are never looked at.
  */
 #include "harness/suites/relations/relations.h"
+#include "harness/suites/kit/vocabulary.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -260,6 +261,7 @@ const struct nnv_suite nnv_suite_relations = {
     .precision = NNV_PRECISION_BUDGET,
     .by_default = true,
     .beyond_values = true,
+    .meet = nnv_vocabulary_meet,
     .list = list,
     .build = build,
     .run = run,

@@ -9,6 +9,7 @@
 #include "harness/judge/ties.h"
 #include "harness/suites/kit/context.h"
 #include "harness/suites/kit/cases.h"
+#include "harness/suites/kit/vocabulary.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 #include "randgraph/graph/graph.h"
@@ -246,6 +247,7 @@ const struct nnv_suite nnv_suite_shapes = {
     .summary = "shapes that the model leaves open, outputs that are too small or empty, requests that contradict",
     .precision = NNV_PRECISION_BUDGET,
     .by_default = true,
+    .meet = nnv_vocabulary_meet,
     .list = list_all,
     .run = run,
 };

@@ -57,6 +57,13 @@ static int stage(struct nnv_rt_activation *a, const struct nnv_rt_step *s, uint3
     return result;
 }
 
+/** What a value needs as far as its operand says: 1 where an extent is open. */
+static uint64_t declared_bytes(const struct nnv_rt_value *v) {
+    uint64_t bytes;
+    const bool known = v->declared_rank > 0 && nnv_rt_value_bytes(v->type, v->declared_rank, v->declared, &bytes);
+    return known && bytes > 0 ? bytes : 1;
+}
+
 int nnv_rt_bind_step(struct nnv_rt_activation *a, const struct nnv_rt_step *s,
                      const struct ANeuralNetworksDevice *device) {
     struct nnv_rt_frame *f = &a->frame;
@@ -74,7 +81,7 @@ int nnv_rt_bind_step(struct nnv_rt_activation *a, const struct nnv_rt_step *s,
         f->out_value[i] = a->at[s->outputs[i]];
         result = stage(a, s, i, true, device);
         struct nnv_rt_value *v = f->out_value[i];
-        if (!result && v->grows && !v->memory) result = nnv_rt_value_grow(v, 1);
+        if (!result && v->grows && !v->memory) result = nnv_rt_value_grow(v, declared_bytes(v));
         if (!result) bind_argument(f, &main->operands[main->outputs[i]], v, true, &f->outputs[i]);
     }
     return result;

@@ -4,11 +4,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "randgraph/graph/catalogue.h"
 #include "randgraph/graph/graph.h"
 #include "randgraph/graph/growth.h"
 #include "reference/eval/eval.h"
@@ -257,12 +259,55 @@ static void series_mix_the_kinds(void **state) {
     assert_int_equal(count[NNV_EXTENTS_OPEN], 40);
 }
 
+/** Graphs of a part of the uses have no others, and are drawn from all where the part has nothing for a profile. */
+static void a_part_of_the_uses(void **state) {
+    (void)state;
+    enum { ADD = ANEURALNETWORKS_ADD, MUL = ANEURALNETWORKS_MUL, TANH = ANEURALNETWORKS_TANH };
+    const struct nnv_graph_catalogue *all = nnv_graph_whole_catalogue();
+    struct nnv_arena *a = nnv_arena_new();
+    const uint64_t before = fingerprint(build(a, 1, 5, 3, 0));
+    bool *uses = calloc(all->count, sizeof *uses);
+    for (size_t i = 0; i < all->count; i++) {
+        const int32_t op = all->use[i].op->code;
+        uses[i] = (op == ADD || op == MUL || op == TANH) &&
+                  nnv_graph_use_type(&all->use[i]) == ANEURALNETWORKS_TENSOR_FLOAT32;
+    }
+    assert_true(nnv_graph_restrict(uses));
+    uint32_t most = 0;
+    for (size_t p = 0; p < nnv_graph_profile_count; p++) {
+        const bool floats = strcmp(nnv_graph_profiles[p].name, "quant") != 0;
+        for (uint64_t i = 0; i < 20; i++) {
+            const struct nnv_spec *spec = build(a, p, 5, i, 0);
+            for (uint32_t k = 0; floats && k < spec->model.main.noperations; k++) {
+                const int32_t op = spec->model.main.operations[k].type;
+                if (!(op == ADD || op == MUL || op == TANH))
+                    fail_msg("%s/%d has %s", nnv_graph_profiles[p].name, (int)i, nnv_op(op)->name);
+            }
+            if (floats && spec->model.main.noperations > most) most = spec->model.main.noperations;
+            nnv_arena_reset(a);
+        }
+    }
+    assert_true(most >= 30);
+    memset(uses, 0, all->count);
+    assert_false(nnv_graph_restrict(uses));
+    assert_int_equal(fingerprint(build(a, 1, 5, 3, 0)), before);
+    assert_true(nnv_graph_restrict(NULL));
+    assert_int_equal(fingerprint(build(a, 1, 5, 3, 0)), before);
+    free(uses);
+    nnv_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graphs_are_valid_and_connected), cmocka_unit_test(the_same_seed_gives_the_same_graph),
-        cmocka_unit_test(two_hundred_operations),         cmocka_unit_test(every_operation_comes_first),
-        cmocka_unit_test(open_graphs_leave_extents_open), cmocka_unit_test(empty_graphs_have_no_rows),
-        cmocka_unit_test(sizes_are_odd_and_unequal),      cmocka_unit_test(series_mix_the_kinds),
+        cmocka_unit_test(a_part_of_the_uses),
+        cmocka_unit_test(graphs_are_valid_and_connected),
+        cmocka_unit_test(the_same_seed_gives_the_same_graph),
+        cmocka_unit_test(two_hundred_operations),
+        cmocka_unit_test(every_operation_comes_first),
+        cmocka_unit_test(open_graphs_leave_extents_open),
+        cmocka_unit_test(empty_graphs_have_no_rows),
+        cmocka_unit_test(sizes_are_odd_and_unequal),
+        cmocka_unit_test(series_mix_the_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
