@@ -78,7 +78,7 @@ READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
 READER_SOAK_SECONDS ?= 600
 
-.PHONY: all run test check bench bench-journal recipes campaigns fuzz fuzz-targets soak soak-fuzz gate-campaign audit docs profiles install uninstall clean unit lint layers house unreached coverage format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
+.PHONY: all run test check bench bench-journal recipes campaigns fuzz fuzz-targets soak soak-fuzz soak-hostile gate-campaign audit docs profiles install uninstall clean unit lint layers house unreached coverage format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(RULES_LIB) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
@@ -259,6 +259,11 @@ soak: setup-run
 	NNVTS_PROGRAMS=10000 $(B)/tests/test_compiler_draw
 	@$(MAKE) --no-print-directory soak-fuzz
 	@$(MAKE) --no-print-directory fuzz READER_SECONDS=$(READER_SOAK_SECONDS)
+
+# Every hostile habit of tests/kit/drivers/hostile.c: some minutes.
+soak-hostile: setup-test
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(TEST_DRIVERS)
+	@NNVTS_BUILD=$(abspath $(B)) tests/soak_hostile.sh
 
 # Mutated models under the sanitizers, ten minutes in all.
 FUZZ_ASAN := detect_leaks=0:handle_segv=0:handle_abort=0:abort_on_error=1:allocator_may_return_null=1

@@ -91,9 +91,11 @@ enum nnv_status nnv_cli_need_driver(const struct nnv_cli *c, struct nnv_err *err
 
 /** The driver is FIRST:SECOND from now on. */
 static enum nnv_status name_driver(struct nnv_cli *c, const char *first, const char *second, struct nnv_err *err) {
-    int n = snprintf(c->via_driver, sizeof c->via_driver, "%s:%s", first, second);
-    if (n < 0 || (size_t)n >= sizeof c->via_driver)
+    char name[sizeof c->via_driver]; /* first or second may be the old one */
+    int n = snprintf(name, sizeof name, "%s:%s", first, second);
+    if (n < 0 || (size_t)n >= sizeof name)
         return nnv_fail(err, NNV_INVALID, "--driver: a name of more than %zu characters", sizeof c->via_driver);
+    memcpy(c->via_driver, name, sizeof name);
     c->driver = c->via_driver;
     return NNV_OK;
 }
@@ -156,6 +158,8 @@ static int parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nn
         s = nnv_fail(&err, NNV_INVALID, "--out '': expected a folder");
     if (s == NNV_OK && c->via && c->driver) s = go_through(c, &err);
     if (s == NNV_OK && c->conformance && c->driver) s = promise_more(c, &err);
+    if (s == NNV_OK && c->isolate && c->driver && strncmp(c->driver, "host:", 5) != 0)
+        s = name_driver(c, "host", c->driver, &err);
     if (s == NNV_OK) return -1;
     return nnv_cli_usage(argv[0], err.text);
 }

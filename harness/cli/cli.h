@@ -38,6 +38,7 @@ struct nnv_cli {
     int tier;               /**< index into nnv_cli_tiers */
     int via;                /**< index into nnv_cli_vias; nnv_cli_parse() puts it into driver */
     int conformance;        /**< index into nnv_cli_conformances; nnv_cli_parse() puts it into driver */
+    bool isolate;           /**< the driver runs in a process of its own, apart from nnvts and what it judges by */
     char via_driver[1024];
     bool json, quiet, verbose, resume, help, no_shard;
     bool suites, coverage, clauses, partial, raw, markdown, list, relay, ndk; /**< of single verbs */

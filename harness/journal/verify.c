@@ -162,6 +162,8 @@ enum nnv_status nnv_verify_run(const struct nnv_verify *options, struct nnv_veri
     if (s == NNV_OK) s = read_records(&v, err);
     if (s == NNV_OK) check_summary(&v);
     found->packed = manifest != NULL;
+    const char *driver = nnv_json_text(json_object_get(v.r.header, "driver"), "argument", "");
+    found->apart = strncmp(driver, "host:", 5) == 0;
     json_decref(manifest);
     nnv_reader_close(&v.r);
     nnv_map_free(&v.names);

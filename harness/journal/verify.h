@@ -35,6 +35,7 @@ struct nnv_verify {
 struct nnv_verified {
     size_t verdicts[NNVTS_VERDICT_COUNT];
     size_t records, from_tensors;
+    bool apart;  /**< the driver ran in a process of its own, and not in that which judged it */
     bool packed; /**< there is a manifest to compare the files with */
 };
 

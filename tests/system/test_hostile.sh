@@ -160,4 +160,17 @@ test_terminal() {
     done
 }
 
+# A driver that shares no process with its judge cannot write its own verdicts; verify says which it was.
+test_isolated_judge() {
+    check 0 nnvts run --driver cpu --filter 'ops/RELU/float32/rank*' --isolate-judge --out out
+    has out/journal.jsonl '"argument":"host:cpu"'
+    check 0 nnvts verify out
+    hasnt "$OUT" "its word"
+    check 0 nnvts verify out --json
+    has "$OUT" '"isolated":true'
+    check 0 nnvts run --driver cpu --filter 'ops/RELU/float32/rank*' --out out
+    check 0 nnvts verify out
+    has "$OUT" "that it did not write its own verdicts is its word"
+}
+
 run_tests

@@ -280,6 +280,8 @@ static int run(int argc, char **argv) {
         {0, "max-failures", NNV_OPT_U64, &x.max_failures, "N", "end the run when N cases have gone wrong (0: never)",
          NULL},
         {0, "max-timeouts", NNV_OPT_U64, &x.max_timeouts, "N", "end the run when N cases did not end (0: never)", NULL},
+        {0, "isolate-judge", NNV_OPT_FLAG, &x.c.isolate, NULL,
+         "the driver in a process of its own, as host:DRIVER: it cannot write its own verdicts", NULL},
         {0, "reset-hook", NNV_OPT_STRING, &x.reset_hook, "COMMAND",
          "brings the device back after a crash or hang: run by a shell before the driver is opened again", NULL},
         {0, "flakes", NNV_OPT_SECONDS, &x.flakes_ns, "S",
