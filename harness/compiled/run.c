@@ -217,8 +217,12 @@ static void compare_tensors(struct nnv_output_outcome *o, const struct nnv_relay
     const size_t last = t->n_dims ? (size_t)t->dims[t->n_dims - 1] : 0;
     const double *a = o->value->values, *g = golden->values;
     double most = (double)FLT_MIN;
-    for (size_t i = 0; i < golden->n; i++)
-        if (isfinite(g[i])) most = fmax(most, fabs(g[i]));
+    o->elems = golden->n;
+    for (size_t i = 0; i < golden->n; i++) {
+        if (!isfinite(g[i])) continue;
+        most = fmax(most, fabs(g[i]));
+        o->finite++;
+    }
     for (size_t i = 0; i < golden->n; i++) {
         if (isnan(a[i]) && isnan(g[i])) continue;
         const double error = a[i] == g[i] ? 0 : fabs(a[i] - g[i]);
@@ -308,6 +312,12 @@ enum nnv_status nnv_compiled_run(const struct nnv_built *b, const struct nnv_com
     return st;
 }
 
+bool nnv_compiled_undefined(const struct nnv_compiled_outcome *o) {
+    for (size_t i = 0; i < o->n_outputs && o->compared; i++)
+        if (o->outputs[i].elems > 0 && o->outputs[i].finite == 0) return true;
+    return false;
+}
+
 bool nnv_compiled_passes(const struct nnv_built *b, const struct nnv_compiled_outcome *o) {
     size_t compared = 0, called = 0;
     for (size_t i = 0; i < b->n_regions; i++) {
@@ -317,5 +327,5 @@ bool nnv_compiled_passes(const struct nnv_built *b, const struct nnv_compiled_ou
         compared += g->compared;
         called += g->calls > 0 || g->refusal;
     }
-    return !o->compared || called == 0 || compared > 0;
+    return !nnv_compiled_undefined(o) && (!o->compared || called == 0 || compared > 0);
 }

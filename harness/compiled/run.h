@@ -36,6 +36,7 @@ struct nnv_output_outcome {
      * the output's largest where that is more.
      */
     double max_abs, max_rel;
+    size_t elems, finite; /**< compared: those of the program before that are neither NaN nor infinite */
     size_t rows,
         same_top; /**< compared, floats: lines along the last dimension, and those of the same largest element */
 };
@@ -56,8 +57,14 @@ struct nnv_compiled_outcome {
 NNV_USE_RESULT enum nnv_status nnv_compiled_run(const struct nnv_built *b, const struct nnv_compiled_run *how,
                                                 struct nnv_arena *arena, struct nnv_compiled_outcome *out,
                                                 struct nnv_err *err);
-/** Whether the outcome is good: no region failed or was judged wrong, and, if it was compared, something was. */
+/**
+ * Whether the outcome is good: no region failed or was judged wrong, and, if it was compared, something was, and each
+ * output holds a finite number.
+ */
 bool nnv_compiled_passes(const struct nnv_built *b, const struct nnv_compiled_outcome *o);
+
+/** An output was compared that holds nothing but NaN and infinity, which is no evidence. */
+bool nnv_compiled_undefined(const struct nnv_compiled_outcome *o);
 
 /** The tensors of a value, tuples opened, in order, appended to list (room for nnv_datum_tensors(d)). */
 size_t nnv_datum_tensors(const struct nnv_relay_datum *d);

@@ -263,15 +263,19 @@ static void add_sums(const struct block *b, struct sums *s) {
 }
 
 static void add_counts(const struct block *b, struct nnv_comparison *out) {
-    size_t skipped = 0, wrong = 0;
+    size_t skipped = 0, wrong = 0, undefined = 0, infinite = 0;
     for (size_t i = 0; i < b->n; i++) {
         bool skip = isnan(b->bound[i]);
         skipped += skip;
+        undefined += !skip && !isfinite(b->expected[i]);
+        infinite += !skip && isinf(b->expected[i]);
         wrong += !skip & !(b->error[i] <= b->bound[i]) & !same(b->actual[i], b->expected[i]);
     }
     out->not_compared += skipped;
     out->compared += b->n - skipped;
     out->wrong += wrong;
+    out->undefined += undefined;
+    out->infinite += infinite;
 }
 
 static void take_worst(const struct block *b, size_t i, size_t at, struct nnv_comparison *out) {

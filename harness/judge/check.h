@@ -42,6 +42,8 @@ struct nnv_comparison {
     size_t elems;        /**< in all */
     size_t compared;     /**< had a verdict */
     size_t not_compared; /**< budget as large as the value, or ignored */
+    size_t undefined;    /**< compared where a NaN or an infinity is expected: by class alone */
+    size_t infinite;     /**< of these, infinities */
     size_t wrong;
     size_t worst; /**< flat index of the largest error / bound; meaningful if compared > 0 */
     double worst_expected, worst_actual, worst_error, worst_bound;

@@ -250,6 +250,45 @@ static void keep_answer(const struct judging *j, struct nnv_text *answer) {
         nnv_text_add_n(answer, j->outcome.outputs[i].data, j->outcome.outputs[i].bytes);
 }
 
+/** What of the inputs is no finite number: NaN, infinities. */
+static void find_special(const struct judging *j, bool *nan, bool *infinity) {
+    const struct nnv_subgraph *m = &j->spec->model.main;
+    *nan = *infinity = false;
+    for (uint32_t i = 0; i < m->nin; i++) {
+        const int32_t type = m->operands[m->in[i]].type;
+        const struct nnv_value *v = &j->spec->inputs[i];
+        if (!nnv_is_float(type) || v->omitted) continue;
+        const size_t size = nnv_type(type)->size;
+        for (size_t e = 0; e < v->bytes / size; e++) {
+            double number;
+            nnv_load(type, (const char *)v->data + e * size, 1, &number);
+            *nan = *nan || isnan(number);
+            *infinity = *infinity || isinf(number);
+        }
+    }
+}
+
+/**
+ * An output of which nothing was compared but by its class, NaN beside NaN and infinity beside infinity, which is no
+ * evidence; UINT32_MAX: there is none. Inputs that hold such numbers excuse one output beside others, and infinities
+ * all, which may well stay what they are.
+ */
+static uint32_t find_empty(const struct judging *j) {
+    uint32_t empty = UINT32_MAX;
+    bool all = true, infinite = false, nan, infinity;
+    for (uint32_t i = j->spec->model.main.nout; i-- > 0;) {
+        const struct nnv_comparison *c = &j->compare.comparison[i];
+        if (c->compared == 0) continue;
+        all = all && c->undefined == c->compared;
+        if (c->undefined == c->compared) empty = i;
+        infinite = infinite || c->infinite > 0;
+    }
+    if (empty == UINT32_MAX) return empty;
+    find_special(j, &nan, &infinity);
+    const bool excused = all ? infinite && infinity : nan || infinity;
+    return excused ? UINT32_MAX : empty;
+}
+
 /** Verdict, sums, reason and record from the comparisons. */
 static void conclude(struct judging *j) {
     struct nnv_result *r = j->result;
@@ -263,6 +302,7 @@ static void conclude(struct judging *j) {
         elems += c->elems;
         if (c->wrong) add_wrong(j, i, &r->reason);
     }
+    const uint32_t empty = wrong ? UINT32_MAX : find_empty(j);
     r->values = r->compared;
     if (r->compared) {
         nnv_text_add(&r->outputs, "[");
@@ -274,6 +314,11 @@ static void conclude(struct judging *j) {
         r->why = NNVTS_WHY_VALUES;
         if (j->env->keep_answer) keep_answer(j, &r->answer);
         add_doubts(j, &r->reason);
+    } else if (empty != UINT32_MAX) {
+        nnv_result_end(r, NNVTS_WHY_NOTHING_COMPARED,
+                       "output %u: NaN beside NaN and infinity beside infinity are no evidence, and none of its %zu "
+                       "compared values is finite",
+                       empty, j->compare.comparison[empty].compared);
     } else if (r->compared || elems == 0) {
         /* outputs without elements were judged by their shapes; a spec that ignores all outputs asks for no more than
            an execution by the rules */

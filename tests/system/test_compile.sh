@@ -162,6 +162,34 @@ test_inputs() {
     has "$ERR" "expected the 432 bytes of the parameter %x, got 431"
     check 2 nnvts run-compiled two_regions --driver cpu --input nothing
 }
+# Random inputs suit what is done with them; NaN beside NaN is no evidence.
+test_evidence() {
+    cat >norm.relay <<'END'
+#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 4, 6, 6), float32], %g: Tensor[(4), float32], %b: Tensor[(4), float32], %m: Tensor[(4), float32], %v: Tensor[(4), float32], %w: Tensor[(4, 4, 3, 3), float32]) {
+  %0 = nn.batch_norm(%x, %g, %b, %m, %v);
+  nn.conv2d(%0.0, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3])
+}
+END
+    check 0 nnvts compile norm.relay -o norm
+    for seed in 1 2 3; do
+        check 0 nnvts run-compiled norm --driver cpu --compare --seed $seed
+        hasnt "$OUT" "finite"
+        check 1 nnvts run-compiled norm --driver faulty:float16-inside --compare --seed $seed
+        has "$OUT" "values wrong"
+    done
+    check 0 nnvts run-compiled norm --driver cpu --output saved
+    same "$(stat -c %s saved/output_0.bin)" 576 "bytes"
+    cat >nan.relay <<'END'
+#[version = "0.0.5"]
+def @main(%x: Tensor[(2, 3), float32]) { log(negative(abs(add(%x, 1f)))) }
+END
+    check 0 nnvts compile nan.relay -o nan
+    check 1 nnvts run-compiled nan --driver cpu --compare
+    has "$OUT" "1 runs, UNTRUSTED: "
+    has "$OUT" "0 of 6 finite"
+    has "$OUT" "UNTRUSTED: an output holds no finite number"
+}
 test_json() {
     compiled two_regions
     check 0 nnvts run-compiled two_regions --driver cpu --compare --repeat 5 --burst --json

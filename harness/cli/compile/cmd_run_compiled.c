@@ -26,6 +26,7 @@ static const struct nnv_verb_help help = {
 struct command {
     struct nnv_cli c;
     struct nnv_opt_list inputs;
+    const char *output; /**< folder for what was computed, or NULL */
     struct nnv_compiled_run how;
     struct nnv_built bundle;
 };
@@ -57,14 +58,30 @@ static enum nnv_status make_inputs(struct command *x, struct nnv_err *err) {
     x->how.inputs = NNV_NEW(x->c.arena, struct nnv_relay_datum *, main->n_params);
     if (!x->how.inputs) return nnv_no_memory(err);
     for (size_t i = 0; i < main->n_params && st == NNV_OK; i++) {
-        if (x->inputs.count) {
-            st = read_input(x, x->inputs.item[i], main->params[i], &x->how.inputs[i], err);
-            continue;
-        }
-        x->how.inputs[i] = nnv_relay_datum_random(main->params[i]->type, x->c.seed + i, x->c.arena);
-        if (!x->how.inputs[i])
-            st = nnv_fail(err, NNV_INVALID, "the parameter %%%s: no random values of its type can be made",
-                          main->params[i]->name);
+        if (x->inputs.count) st = read_input(x, x->inputs.item[i], main->params[i], &x->how.inputs[i], err);
+    }
+    if (st != NNV_OK || x->inputs.count) return st;
+    /* What is done with a parameter stands in the program as it was before it was divided. */
+    struct nnv_relay_expr *before = x->bundle.program ? nnv_relay_find(x->bundle.program, "main") : NULL;
+    struct nnv_relay_expr *whole =
+        before && before->n_params == main->n_params ? before : nnv_relay_find(x->bundle.module, "main");
+    return nnv_relay_arguments(whole, x->c.seed, x->c.arena, x->how.inputs, err);
+}
+
+/** What was computed: a file of elements as they are for each output. */
+static enum nnv_status save_outputs(const struct command *x, const struct nnv_compiled_outcome *o,
+                                    struct nnv_err *err) {
+    enum nnv_status st = nnv_file_mkdir(x->output, err);
+    for (size_t i = 0; i < o->n_outputs && st == NNV_OK; i++) {
+        const struct nnv_relay_datum *d = o->outputs[i].value;
+        size_t elems, bytes;
+        const char *path = nnv_arena_printf(x->c.arena, "%s/output_%zu.bin", x->output, i);
+        if (!nnv_relay_type_elems(d->type, &elems, &bytes))
+            return nnv_fail(err, NNV_INVALID, "--output: output %zu has no known shape", i);
+        void *data = nnv_arena_alloc(x->c.arena, bytes, 1);
+        if (!path || !data) return nnv_no_memory(err);
+        nnv_relay_datum_write(d, data);
+        st = nnv_file_create(path, data, bytes, err);
     }
     return st;
 }
@@ -105,6 +122,7 @@ static void show(const struct command *x, const struct nnv_compiled_outcome *o) 
         printf("output %zu: ", i);
         show_type(out->type);
         if (o->compared) printf(", largest error %.3g, relative %.3g", out->max_abs, out->max_rel);
+        if (o->compared && out->finite < out->elems) printf(", %zu of %zu finite", out->finite, out->elems);
         if (out->rows) printf(", top-1 %zu of %zu", out->same_top, out->rows);
         printf("\n");
     }
@@ -112,7 +130,11 @@ static void show(const struct command *x, const struct nnv_compiled_outcome *o) 
     size_t compared = 0;
     for (size_t i = 0; i < x->bundle.n_regions; i++) compared += o->regions[i].compared;
     const bool passes = nnv_compiled_passes(&x->bundle, o);
-    printf("%s\n", passes ? "PASS" : compared ? "FAIL" : "FAIL: nothing that ran on NNAPI was compared");
+    const bool undefined = nnv_compiled_undefined(o);
+    printf("%s\n", passes      ? "PASS"
+                   : undefined ? "UNTRUSTED: an output holds no finite number"
+                   : compared  ? "FAIL"
+                               : "FAIL: nothing that ran on NNAPI was compared");
 }
 
 /* ---------------------------------------------------------------------------- JSON */
@@ -142,6 +164,8 @@ static void add_output(const struct nnv_output_outcome *o, bool compared, struct
     if (compared) {
         nnv_json_double(j, "max_abs", o->max_abs);
         nnv_json_double(j, "max_rel", o->max_rel);
+        nnv_json_uint(j, "elements", o->elems);
+        nnv_json_uint(j, "finite", o->finite);
         nnv_json_uint(j, "rows", o->rows);
         nnv_json_uint(j, "same_top", o->same_top);
     }
@@ -200,6 +224,7 @@ static enum nnv_status run_bundle(void *own, struct nnv_err *err) {
         x->c.code = NNVTS_EXIT_FAIL;
         return NNV_OK;
     }
+    if (st == NNV_OK && x->output) st = save_outputs(x, &o, err);
     if (st == NNV_OK && x->c.json) st = show_json(x, &o, err);
     if (st != NNV_OK) return st;
     if (!x->c.json) show(x, &o);
@@ -213,6 +238,7 @@ static int run(int argc, char **argv) {
         {'d', "driver", NNV_OPT_STRING, &x.c.driver, "A,B[#DEVICE|#auto]",
          "drivers that regions are compiled for; default: NNAPI chooses among what it finds (NNVTS_DRIVERS)", NULL},
         {0, "input", NNV_OPT_LIST, &x.inputs, "FILE", "values of a parameter, in order; default: random ones", NULL},
+        {0, "output", NNV_OPT_STRING, &x.output, "FOLDER", "keeps what was computed: output_0.bin and so on", NULL},
         NNV_OPTION_SEED(x.c),
         {0, "compare", NNV_OPT_FLAG, &x.how.compare, NULL,
          "judge each region by its error budget, and compare the results with the program before", NULL},

@@ -69,6 +69,21 @@ static void right_answers_pass(void **state) {
     }
 }
 
+/** NaN beside NaN is no evidence: an output without a finite number is not trusted. */
+static void undefined_is_no_evidence(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = fake_spec(SUM, arena);
+    const float answer[] = {NAN, NAN, NAN, NAN, NAN, NAN};
+    fake.answer = answer;
+    struct nnv_value *v = &((struct nnv_spec *)spec)->inputs[0];
+    for (int i = 0; i < 6; i++) ((float *)v->data)[i] = NAN;
+    memcpy(spec->outputs[0].data, answer, sizeof answer);
+    for (int p = 0; p < NNV_PRECISION_COUNT; p++) {
+        assert_int_equal(judge(spec, (enum nnv_precision)p), NNVTS_UNTRUSTED);
+        assert_int_equal(result.why, NNVTS_WHY_NOTHING_COMPARED);
+    }
+}
+
 static void wrong_answers_fail(void **state) {
     (void)state;
     const struct nnv_spec *spec = fake_spec(SUM, arena);
@@ -348,6 +363,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(right_answers_pass),
         TEST(wrong_answers_fail),
+        TEST(undefined_is_no_evidence),
         TEST(budgets_are_tight),
         TEST(relaxed_models_are_judged_as_float16),
         TEST(quantised_units),
