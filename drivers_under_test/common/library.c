@@ -18,6 +18,11 @@ bool common_beside(const char *tail, char *path, size_t room) {
     return n > 0 && (size_t)n < room && access(path, R_OK) == 0;
 }
 
+bool common_find_runtime(char *path, size_t room) {
+    return common_beside("../lib/libneuralnetworks.so", path, room) ||
+           common_beside("../../libneuralnetworks.so", path, room);
+}
+
 const char *common_open(const char *path, void **handle) {
     *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (*handle) return NULL;

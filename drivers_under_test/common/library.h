@@ -23,6 +23,9 @@ const char *common_open_library(const struct common_library *library, const char
 /** The address of a symbol, as a pointer of the type that `function` is; false if there is none. */
 #define COMMON_SYMBOL(HANDLE, NAME, FUNCTION) common_symbol(HANDLE, NAME, &(FUNCTION), sizeof(FUNCTION))
 bool common_symbol(void *handle, const char *name, void *function, size_t bytes);
+/** The project's libneuralnetworks.so beside the folder of this driver, as it is built, or as it is installed. False:
+ * none. */
+bool common_find_runtime(char *path, size_t room);
 /** Writes "FOLDER/tail" into path, FOLDER being the one that this driver lies in. False: there is no such file. */
 bool common_beside(const char *tail, char *path, size_t room);
 

@@ -4,29 +4,12 @@
  * own libneuralnetworks.so. Options: the drivers as NNVTS_DRIVERS takes them, then #DEVICE, or #auto for what the
  * library chooses; without either the first device, which is the first driver's.
  */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "common/library.h"
 #include "ndk.h"
-
-/** The library beside the folder of drivers that this one lies in: as it is built, or as it is installed. */
-static const char *find_library(char *path, size_t room) {
-    static const char *const places[] = {"../lib", "../.."};
-    Dl_info info;
-    struct stat s;
-    if (!dladdr(places, &info) || !info.dli_fname) return NULL;
-    const char *slash = strrchr(info.dli_fname, '/');
-    const int folder = slash ? (int)(slash - info.dli_fname) : 1;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        const int n =
-            snprintf(path, room, "%.*s/%s/libneuralnetworks.so", folder, slash ? info.dli_fname : ".", places[i]);
-        if (n > 0 && (size_t)n < room && stat(path, &s) == 0) return path;
-    }
-    return NULL;
-}
 
 static const char *load_named(const char *path, struct ndk_library *library) {
     library->takes_first = true;
@@ -46,7 +29,7 @@ static char drivers[MOST_BYTES];
 
 static enum nnvts_status open(const char *options, struct nnvts_device **out, const char **error) {
     char path[4096], argument[MOST_BYTES];
-    const char *library = find_library(path, sizeof path);
+    const char *library = common_find_runtime(path, sizeof path) ? path : NULL;
     const size_t n = options ? strcspn(options, "#") : 0;
     if (n == 0) {
         *error = "it needs the name of a driver";

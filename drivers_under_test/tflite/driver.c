@@ -235,12 +235,9 @@ static const char *read_options(const struct engine_options *options, struct tf_
 
 /** The delegate for NNAPI opens libneuralnetworks.so by that name: the project's own is there before. */
 static const char *open_nnapi(void) {
-    static const char *const places[] = {"../lib/libneuralnetworks.so", "../../libneuralnetworks.so"};
     char path[4096];
     void *handle;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (common_beside(places[i], path, sizeof path)) return common_open(path, &handle);
-    return common_open("libneuralnetworks.so", &handle);
+    return common_open(common_find_runtime(path, sizeof path) ? path : "libneuralnetworks.so", &handle);
 }
 
 static const char *open_accelerator(struct tf_engine *e, const char *plugin) {

@@ -21,6 +21,12 @@ test_default_run() {
     ! grep -Ev '^ops/(LOGISTIC/float32|RESIZE_(BILINEAR|NEAREST_NEIGHBOR)/float32|SOFTMAX/quant8_asymm|LOCAL_RESPONSE_NORMALIZATION)|^fusion/([^ ]*logistic|dequantize\+(fc|conv)\+quantize)|^shapes/contradictions/LOGISTIC|^isolation/leak_' bad ||
         fail "not in docs/use/findings.md"
 }
+test_vectors() {
+    needs_library
+    [ -n "$SPECS" ] || skip "NNVTS_SPECS is not set"
+    check 0 nnvts run --driver ort: --suite spec --specs "$SPECS" --out out -q
+    [ "$(verdict out PASS)" -gt 3500 ] || fail "only $(verdict out PASS) vectors passed"
+}
 test_missing_library() {
     check 2 nnvts run --driver ort:lib=/nowhere/libonnxruntime.so --out out
     has "$ERR" "make setup-engines brings it, lib=PATH names one (/nowhere/libonnxruntime.so"

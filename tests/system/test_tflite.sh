@@ -41,6 +41,16 @@ test_default_run_nnapi() {
     needs_library
     judged tflite:delegate=nnapi 30000 '^ops/MIRROR_PAD|^fusion/[^ ]*mirror_pad|^isolation/leak_|^partition/'  '^partition/'
 }
+# All public vectors but the one that divides by 0.
+test_vectors() {
+    needs_library
+    [ -n "$SPECS" ] || skip "NNVTS_SPECS is not set"
+    check 1 nnvts run --driver tflite: --suite spec --specs "$SPECS" --out out -q
+    [ "$(verdict out PASS)" -gt 1800 ] || fail "only $(verdict out PASS) vectors passed"
+    same "$(verdicts out | grep FAIL)" "spec/V1_3/div_int32/div_int32_by_zero FAIL"
+    check 0 nnvts run --driver tflite:delegate=xnnpack --suite spec --specs "$SPECS" --out xnnpack -q
+    [ "$(verdict xnnpack PASS)" -gt 400 ] || fail "only $(verdict xnnpack PASS) vectors passed"
+}
 test_missing_library() {
     check 2 nnvts run --driver tflite:lib=/nowhere/libtensorflowlite_c.so --out out
     has "$ERR" "make setup-engines brings it, lib=PATH names one (/nowhere/libtensorflowlite_c.so"
