@@ -67,6 +67,18 @@ static enum nnv_status open_file(struct nnv_journal *j, bool *exists, struct nnv
     return NNV_OK;
 }
 
+/** What somebody else has put into a folder that never was a run's is not overwritten. */
+static enum nnv_status spare_others(const struct nnv_journal *j, struct nnv_err *err) {
+    static const char *const reports[] = {"report.html", "junit.xml", "summary.json"};
+    if (faccessat(j->lock, "cases.tsv", F_OK, 0) == 0) return NNV_OK; /* a run that was killed as it began */
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
+        if (faccessat(j->lock, reports[i], F_OK, 0) == 0)
+            return nnv_fail(err, NNV_INVALID,
+                            "%s holds %s, but no run: it would be overwritten (choose another folder with --out)",
+                            j->folder, reports[i]);
+    return NNV_OK;
+}
+
 enum nnv_status nnv_journal_open(const char *folder, struct nnv_journal *j, bool *exists, struct nnv_err *err) {
     *exists = false;
     j->folder = strdup(folder);
@@ -74,6 +86,7 @@ enum nnv_status nnv_journal_open(const char *folder, struct nnv_journal *j, bool
     enum nnv_status st = nnv_file_mkdir(folder, err);
     if (st == NNV_OK) st = lock(j, err);
     if (st == NNV_OK) st = open_file(j, exists, err);
+    if (st == NNV_OK && j->file < 0) st = spare_others(j, err);
     return st;
 }
 

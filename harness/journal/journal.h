@@ -41,8 +41,9 @@ struct nnv_run_observer {
 };
 
 /**
- * Creates the folder if needed and locks it. NNV_INVALID if another run writes to it, or if its journal.jsonl is not
- * one of nnvts's. *exists tells whether there is a journal with a first line.
+ * Creates the folder if needed and locks it. NNV_INVALID if another run writes to it, if its journal.jsonl is not one
+ * of nnvts's, or if it has none but files that a run would overwrite. *exists tells whether there is a journal with a
+ * first line.
  */
 NNV_USE_RESULT enum nnv_status nnv_journal_open(const char *folder, struct nnv_journal *j, bool *exists,
                                                 struct nnv_err *err);

@@ -138,6 +138,14 @@ test_refusals() {
     mkdir other && echo '[]' >other/bench.json
     check 2 nnvts report other
 }
+# Who stops a bench has what was measured until then; a folder that cannot be made is told before.
+test_interrupted() {
+    check 130 timeout --preserve-status -s INT 1 nnvts bench -d cpu,reference --no-accuracy --whole-time --out part
+    has "$ERR" "interrupted; the report has what was measured"
+    python3 -c 'import json; assert len(json.load(open("part/bench.json"))["rows"]) >= 1' || fail "no rows"
+    [ -s part/report.html ] || fail "no report"
+    check 3 timeout 5 nnvts bench -d cpu --whole-time --out /proc/nnvts/none
+}
 # A planted bug lowers the accuracy of a trained network, and not by chance; a driver without one is as good.
 test_accuracy_of_trained_networks() {
     nnvts bench --list | grep -q figures_float || skip "no trained networks in this build"

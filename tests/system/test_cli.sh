@@ -93,6 +93,19 @@ test_unknown_operation() { check 2 nnvts run --driver cpu --filter op:CONF_2D; o
 test_syntax_of_filter() { check 2 nnvts list --filter 'op:CONV_2D & ('; one_error "column"; }
 test_empty_selection() { check 2 nnvts run --driver cpu --filter 'ops/ADD/*' --suite device; one_error "no case"; }
 test_missing_specs() { check 2 nnvts run --driver cpu --suite spec --specs ./nosuch; one_error "nosuch"; }
+# What a case is for; what is in a folder that is no run's stays.
+test_what_a_case_is_for() {
+    check 0 nnvts explain ops/ADD/float32/rank1/0
+    has "$OUT" "ops/ADD/float32/rank1/0: single operations, every type"
+    grep -q '^  NN-ADD-' "$OUT" || fail "no rule"
+    check 2 nnvts explain ops/ADD/float32/rank1/77777; has "$ERR" "has no case"
+}
+test_folders_of_others_are_spared() {
+    mkdir mine && echo kept >mine/report.html
+    check 2 nnvts run --driver cpu --suite device --out mine; has "$ERR" "mine holds report.html, but no run"
+    same "$(cat mine/report.html)" kept
+    mkdir empty && check 0 nnvts run --driver cpu --suite device --out empty -q
+}
 # Names that nobody knows are answered with the nearest; what is given twice is no silent choice.
 test_did_you_mean() {
     check 2 nnvts run --driver cpx; has "$ERR" "did you mean 'cpu'?"

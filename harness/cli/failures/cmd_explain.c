@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_explain.c nnvts explain: which plausible mistake makes a driver's answer as wrong as it is. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json_out.h"
 #include "harness/cli/cli.h"
 #include "harness/debug/bisect.h"
 #include "harness/debug/explain/explain.h"
 #include "harness/debug/separate/conditions.h"
+#include "harness/runner/clauses.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
 
 static const struct nnv_verb_help help = {
-    .usage = "nnvts explain SPEC... --driver NAME|PATH [options]",
+    .usage = "nnvts explain SPEC|CASE... --driver NAME|PATH [options]",
     .summary =
         "Says which mistake explains a wrong answer: runs the specs of files (dumps of failed cases, or your own) "
-        "on a driver and compares what it answers with what more than a hundred plausible mistakes would. Exit "
-        "code 0 if every answer is right, 1 if one is wrong, explained or not.",
+        "on a driver and compares what it answers with what more than a hundred plausible mistakes would. "
+        "Of the name of a case it says what the case is for. Exit code 0 if every answer is right, 1 if one is wrong, "
+        "explained or not.",
     .examples = "nnvts explain nnvts-out/dumps/x.json -d ./npu.so    what does it do wrong?\n"
                 "nnvts explain nnvts-out/dumps/*.json -d npu --json  a line for each, for programs\n"
                 "nnvts explain vectors.jsonl -k 'conv*' -d npu       some specs of a file\n"
+                "nnvts explain ops/ADD/float32/rank1/0                what is this case for?\n"
                 "nnvts explain --list                                the mistakes that are known\n",
 };
 
@@ -221,6 +227,41 @@ static enum nnv_status explain_one(void *own, struct nnv_spec *spec, struct nnv_
     return st == NNV_OK ? st : nnv_at(err, st, "%s", spec->name);
 }
 
+/** A case by its name, as lists and reports have it: not a file, and of a suite that there is. */
+static const struct nnv_suite *suite_of(const char *name) {
+    char suite[32];
+    const size_t n = strcspn(name, "/");
+    if (name[n] == '\0' || n >= sizeof suite || access(name, F_OK) == 0) return NULL;
+    snprintf(suite, sizeof suite, "%.*s", (int)n, name);
+    return nnv_suite_by_name(suite);
+}
+
+/** Says what a case is for: what its suite verifies, and the rules of NNAPI that the case checks. */
+static enum nnv_status tell_case(const struct command *x, const struct nnv_suite *suite, const char *name,
+                                 struct nnv_err *err) {
+    struct nnv_case_list list = {.arena = x->c.arena};
+    struct nnv_clause_book book;
+    const struct nnv_case *c = NULL;
+    struct nnv_text out = {0};
+    enum nnv_status st = nnv_clause_book(x->c.arena, &book, err);
+    if (st == NNV_OK) st = suite->list(&x->config, &list, err);
+    for (size_t i = 0; st == NNV_OK && c == NULL && i < list.count; i++)
+        if (strcmp(list.item[i].name, name) == 0) c = &list.item[i];
+    if (st == NNV_OK && c == NULL)
+        st = nnv_fail(err, NNV_INVALID, "the suite %s has no case '%s' (see them with nnvts list -s %s)", suite->name,
+                      name, suite->name);
+    if (st == NNV_OK) {
+        const uint32_t *numbers, n = nnv_clauses_of_case(&book, c->name, c->op, c->type, &numbers);
+        nnv_text_addf(&out, "%s: %s%s%s%s%s\n", name, suite->summary, *c->op ? "; of " : "", c->op,
+                      *c->type ? " in " : "", c->type);
+        for (uint32_t i = 0; i < n; i++)
+            nnv_text_addf(&out, "  %s %s\n", book.all.item[numbers[i]].id, book.all.item[numbers[i]].text);
+        st = nnv_cli_print(&out, err);
+    }
+    free(list.item);
+    return st;
+}
+
 static enum nnv_status explain(void *own, struct nnv_err *err) {
     struct command *x = own;
     size_t count, explained = 0;
@@ -234,6 +275,12 @@ static enum nnv_status explain(void *own, struct nnv_err *err) {
     enum nnv_status st = nnv_cli_config(&x->c, x->c.arena, &x->config, err);
     for (int i = 0; st == NNV_OK && i < x->c.positional.count; i++) {
         x->path = x->c.positional.item[i];
+        const struct nnv_suite *suite = suite_of(x->path);
+        if (suite != NULL) {
+            st = tell_case(x, suite, x->path, err);
+            explained++;
+            continue;
+        }
         st = nnv_cli_each_spec(x->path, x->c.filter, &explained, explain_one, x, err);
     }
     nnv_conditions_free(&x->conditions);

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json_out.h"
+#include "harness/runner/signals.h"
 #include "harness/bench/row.h"
 #include "harness/cli/cli.h"
 #include "harness/journal/record.h"
@@ -31,6 +32,7 @@ static const struct nnv_verb_help help = {
 };
 
 struct bench {
+    bool interrupted; /* the user asked to stop: the row in progress is ended, no more begins */
     struct nnv_cli cli;
     struct nnv_bench_options options;
     struct nnv_bench_gates gates;
@@ -266,7 +268,8 @@ static enum nnv_status run_network(struct bench *b, const char *name, struct nnv
     if (st == NNV_OK && !b->cli.json)
         printf("%s  %s, data %s, %s, %s\n", s.net.name, s.net.origin, s.data, nnv_scenario_names[b->scenario],
                nnv_bench_modes[b->mode]);
-    for (int d = 0; st == NNV_OK && d < b->driver_count; d++) st = run_row(b, &s, d, err);
+    for (int d = 0; st == NNV_OK && d < b->driver_count && nnv_signals_interrupts() == 0; d++)
+        st = run_row(b, &s, d, err);
     nnv_answers_free(&s.golden);
     nnv_arena_free(s.arena);
     return st;
@@ -377,11 +380,13 @@ static enum nnv_status run_networks(struct bench *b, struct nnv_err *err) {
         if (nnv_networks[i].by_default) names[n++] = nnv_networks[i].name;
     b->rows = NNV_NEW(b->cli.arena, struct nnv_bench_row, n * (size_t)b->driver_count);
     if (!b->rows) return nnv_no_memory(err);
-    for (size_t i = 0; i < n; i++) {
-        enum nnv_status st = run_network(b, names[i], err);
-        if (st != NNV_OK) return st;
-    }
-    return NNV_OK;
+    struct nnv_signals signals;
+    enum nnv_status st = NNV_OK;
+    nnv_signals_take(&signals, NULL);
+    for (size_t i = 0; i < n && st == NNV_OK && nnv_signals_interrupts() == 0; i++) st = run_network(b, names[i], err);
+    b->interrupted = nnv_signals_interrupts() > 0;
+    nnv_signals_give_back(&signals);
+    return st;
 }
 
 static enum nnv_status bench(void *own, struct nnv_err *err) {
@@ -396,6 +401,7 @@ static enum nnv_status bench(void *own, struct nnv_err *err) {
     if (st == NNV_OK && b->model && c->positional.count < NNV_OPT_LIST_MAX)
         c->positional.item[c->positional.count++] = b->model;
     if (st == NNV_OK) st = find_drivers(b, err);
+    if (st == NNV_OK) st = nnv_file_mkdir(c->out, err); /* before minutes are spent */
     if (st == NNV_OK) st = run_networks(b, err);
     if (st == NNV_OK) st = write_json(b, err);
     if (st == NNV_OK) st = write_pages(b, err);
@@ -411,6 +417,10 @@ static enum nnv_status bench(void *own, struct nnv_err *err) {
     if (st == NNV_OK && !c->json)
         printf("%zu measured, %zu failed; report: %s/report.html\n", b->row_count, failed, c->out);
     if (failed) c->code = NNVTS_EXIT_FAIL;
+    if (st == NNV_OK && b->interrupted) {
+        fprintf(stderr, "nnvts: interrupted; the report has what was measured\n");
+        c->code = 130;
+    }
     return st;
 }
 
