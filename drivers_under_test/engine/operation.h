@@ -41,6 +41,10 @@ size_t engine_extent(const struct engine_tensor *t, uint32_t from, uint32_t to);
 /** axis in [-rank, rank) as [0, rank). */
 uint32_t engine_axis(int32_t axis, uint32_t rank);
 
+/** Input 1 of LOCAL_RESPONSE_NORMALIZATION along the last axis: no more than there are channels, which means the same.
+ */
+int32_t engine_radius(struct engine_operation *op);
+
 /** Padding, strides, dilation of a window that slides over an image. */
 struct engine_window {
     int32_t scheme; /**< PADDING_SAME, PADDING_VALID, or 0: explicit */

@@ -174,7 +174,7 @@ bool or_l2_normalization(struct or_conversion *c) {
 /** ONNX divides alpha by the size of the window. */
 bool or_lrn(struct or_conversion *c) {
     const struct engine_tensor *x = engine_in(&c->op, 0);
-    const int32_t radius = engine_int(&c->op, 1, 0), size = 2 * radius + 1;
+    const int32_t size = 2 * engine_radius(&c->op) + 1;
     if (x->rank != 4 || engine_axis(engine_int(&c->op, 5, -1), 4) != 3)
         return or_refuse(c, "ONNX normalises along the channels of images only");
     if (engine_in(&c->op, 2)->type != ANEURALNETWORKS_FLOAT32) return or_refuse(c, "the parameters of LRN are float32");

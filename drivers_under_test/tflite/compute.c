@@ -41,8 +41,18 @@ bool tf_compare(struct tf_conversion *c) {
     return tf_plain(c);
 }
 
+/** TensorFlow Lite dies of additions of bytes whose scales are 2^19 times that of the result, and more. */
+static bool adds_too_much(const struct engine_operation *op) {
+    enum { MOST = 1 << 19 };
+    const float most = (float)MOST * engine_out(op, 0)->scale;
+    const bool adds = op->node->code == ANEURALNETWORKS_ADD || op->node->code == ANEURALNETWORKS_SUB;
+    return adds && engine_is_quant(engine_out(op, 0)) &&
+           (engine_in(op, 0)->scale >= most || engine_in(op, 1)->scale >= most);
+}
+
 bool tf_binary(struct tf_conversion *c) {
     enum { FLOOR_DIV_OPTIONS = 65 };
+    if (adds_too_much(&c->op) && !c->loose) return tf_refuse(c, "TensorFlow Lite dies of scales so far apart");
     const int32_t act = engine_int(&c->op, 2, ANEURALNETWORKS_FUSED_NONE);
     const bool is_int = engine_in(&c->op, 0)->type == ANEURALNETWORKS_TENSOR_INT32;
     if (is_int && c->op.node->code == ANEURALNETWORKS_DIV) {
@@ -98,7 +108,7 @@ bool tf_normalise(struct tf_conversion *c) {
         return tf_refuse(c, "TensorFlow Lite normalises images of rank 4 only");
     tf_operator(c);
     if (is_lrn) {
-        tf_option(c, 0, engine_int(&c->op, 1, 0));
+        tf_option(c, 0, engine_radius(&c->op));
         for (uint16_t i = 1; i < 4; i++) tf_option_float(c, i, engine_float(&c->op, i + 1u, 0));
     } else {
         tf_option_byte(c, 0, ANEURALNETWORKS_FUSED_NONE);

@@ -55,6 +55,10 @@ test_findings() {
     check 1 nnvts explain "$all/softmax_quant8_wraps.json" --driver ort:
     has "$OUT" "wraps-at-the-top"
 }
+test_large_radius() {
+    needs_library
+    check 0 nnvts run --driver ort: --suite spec --specs "$ROOT/tests/tflite/large_radius.json" --out radius
+}
 test_networks() {
     needs_library
     check 0 nnvts bench --driver reference,ort: --no-latency --count 2 mobilenet_v2_0.35_96_float32 mobilenet_v2_0.35_96_quant8

@@ -113,6 +113,15 @@ test_findings() {
     check 1 nnvts run --driver tflite:delegate=nnapi --suite spec --specs "$all/nnapi_mirror_pad.json" --out mirror
     same "$(verdict mirror FAIL)" 1
 }
+# Windows that reach beyond all channels, and scales that the library dies of.
+test_large_parameters() {
+    needs_library
+    check 0 nnvts run --driver tflite: --suite spec --specs "$ROOT/tests/tflite/large_radius.json" --out radius
+    check 1 nnvts run --driver tflite: --suite spec --specs "$ROOT/tests/findings/tflite/add_large_scale.json" --out scale
+    has scale/journal.jsonl "dies of scales so far apart"
+    check 1 nnvts run --driver tflite:loose --suite spec --specs "$ROOT/tests/findings/tflite/add_large_scale.json" --out loose
+    same "$(verdict loose CRASH)" 1
+}
 test_networks() {
     needs_library
     check 0 nnvts bench --driver reference,tflite: --no-latency --count 2 mobilenet_v2_0.35_96_float32 mobilenet_v2_0.35_96_quant8
