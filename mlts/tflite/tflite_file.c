@@ -144,6 +144,8 @@ static void read_quantisation(struct reader *r, struct nnv_flat_table table, str
         nnv_flat_fail(r->flat, "%u scales but %u zero points", scale.count, zero.count);
         return;
     }
+    /* Some writers give a bias the dimension of its filters: it has only one. */
+    if (scale.count > 1 && axis > 0 && t->rank == 1) axis = 0;
     if (scale.count > 1 && (axis < 0 || axis >= t->rank || t->dims[axis] != scale.count)) {
         nnv_flat_fail(r->flat, "%u scales along dimension %lld, which has no such extent", scale.count,
                       (long long)axis);

@@ -41,6 +41,8 @@ test_profile() {
 # As Relay text it is the same program.
 test_relay_text() {
     check 0 nnvts import "$MODELS/figures_int8.tflite" -o net.relay
+    # each field that TVM's reader asks for
+    has net.relay '"type_key": "relay.Constant", "attrs": {"_checked_type_": "0", "data": "0", "span": "0", "virtual_device_": "0"}'
     has "$OUT" "1 Relay programs of 1 files in net.relay"
     has net.relay 'def @main(%picture: Tensor[(1, 48, 48, 3), int8])'
     check 0 nnvts import "$MODELS/figures_int8.tflite" --relay

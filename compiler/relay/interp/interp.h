@@ -51,8 +51,8 @@ NNV_USE_RESULT enum nnv_status nnv_relay_datum_read(const struct nnv_relay_type 
 void nnv_relay_datum_write(const struct nnv_relay_datum *datum, void *data);
 /**
  * Seeded values for the parameters of a checked function, args[n_params], by what is done with them: variances, scales
- * and what roots and logarithms are taken of are positive, indices of take in range. The rest as by
- * nnv_relay_datum_random(). NNV_INVALID: a type without values.
+ * and what roots and logarithms are taken of are positive, indices of take in range, weights small where many are added
+ * up. The rest as by nnv_relay_datum_random(). NNV_INVALID: a type without values.
  */
 NNV_USE_RESULT enum nnv_status nnv_relay_arguments(struct nnv_relay_expr *function, uint64_t seed,
                                                    struct nnv_arena *arena, struct nnv_relay_datum **args,

@@ -11,11 +11,12 @@ enum role {
     POSITIVE, /**< a variance, a scale, what a root or a logarithm is taken of */
     UNIT,     /**< between -1 and 1 */
     INDEX,    /**< of an axis */
+    WEIGHT,   /**< of a sum of products, whose deviation it leaves as it is */
 };
 
 struct need {
     enum role role;
-    int64_t limit; /**< INDEX: the extent */
+    int64_t limit; /**< INDEX: the extent; WEIGHT: the terms of a sum */
 };
 
 static const struct {
@@ -38,6 +39,10 @@ static const struct {
     {"asin", 0, UNIT},
     {"acos", 0, UNIT},
     {"atanh", 0, UNIT},
+    {"nn.conv2d", 1, WEIGHT},
+    {"nn.conv2d_transpose", 1, WEIGHT},
+    {"nn.conv1d", 1, WEIGHT},
+    {"nn.dense", 1, WEIGHT},
     {"take", 1, INDEX},
     {"qnn.quantize", 1, POSITIVE},
     {"qnn.dequantize", 1, POSITIVE},
@@ -69,6 +74,18 @@ static int64_t extent_of(const struct nnv_relay_expr *e) {
     return n;
 }
 
+/** How many products of weights one result adds up. */
+static int64_t terms_of(const struct nnv_relay_expr *e, size_t arg) {
+    const struct nnv_relay_type *t = e->args[arg]->type;
+    const struct nnv_relay_value *layout = nnv_relay_attr(e, "kernel_layout");
+    const bool outputs_last = layout && layout->kind == NNV_RELAY_STRING && layout->text[0] == 'H';
+    int64_t n = 1;
+    if (!t || t->kind != NNV_RELAY_TENSOR || t->n_dims < 2) return 1;
+    for (size_t i = 0; i < t->n_dims; i++)
+        if (i != (outputs_last ? t->n_dims - 1 : 0) && t->dims[i] > 0) n *= t->dims[i];
+    return n;
+}
+
 /** What the result of e must be goes on to its arguments, together with what e itself asks of them. */
 static void ask(const struct nnv_relay_expr *e, struct need *of) {
     const char *op = e->kind == NNV_RELAY_CALL ? nnv_relay_op_name(e) : NULL;
@@ -77,7 +94,9 @@ static void ask(const struct nnv_relay_expr *e, struct need *of) {
         struct need *to = &of[e->args[k]->id];
         for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
             if (to->role == ANY && needs[i].arg == k && strcmp(needs[i].op, op) == 0)
-                *to = (struct need){needs[i].role, needs[i].role == INDEX ? extent_of(e) : 0};
+                *to = (struct need){needs[i].role, needs[i].role == INDEX    ? extent_of(e)
+                                                   : needs[i].role == WEIGHT ? terms_of(e, k)
+                                                                             : 0};
         if (to->role == ANY && of[e->id].role != ANY && passes_on(op)) *to = of[e->id];
     }
 }
@@ -94,6 +113,9 @@ static void bend(struct nnv_relay_datum *d, struct need need) {
             break;
         case UNIT:
             v = v / (1 + fabs(v));
+            break;
+        case WEIGHT:
+            if (nnv_relay_dtype_is_float(dtype)) v /= sqrt((double)(need.limit > 0 ? need.limit : 1));
             break;
         case INDEX:
             v = fmod(fabs(floor(v * (nnv_relay_dtype_is_float(dtype) ? 1000 : 1))),

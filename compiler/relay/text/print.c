@@ -404,8 +404,12 @@ static void print_meta(struct printer *p) {
     nnv_text_add(out, "]}");
     size_t n = 0;
     for (size_t i = 0; i < p->n_constants; i++)
-        if (p->constants[i])
-            nnv_text_addf(out, ",\n    {\"type_key\": \"relay.Constant\", \"attrs\": {\"data\": \"%zu\"}}", n++);
+        if (p->constants[i]) /* TVM reads each field that it knows of; those of 0 are nothing. */
+            nnv_text_addf(
+                out,
+                ",\n    {\"type_key\": \"relay.Constant\", \"attrs\": {\"_checked_type_\": \"0\", \"data\": \"%zu\", "
+                "\"span\": \"0\", \"virtual_device_\": \"0\"}}",
+                n++);
     nnv_text_add(out, "\n  ],\n  \"b64ndarrays\": [");
     const char *comma = "\n    \"";
     for (size_t i = 0; i < p->n_constants; i++) {

@@ -198,8 +198,10 @@ static void quantised_convolution(void **state) {
     const int x = w_quant(w, w_input(w, W_TENSOR(w, Q, 1, 1, 1, 2)), 0.5, -1);
     const int k = W_CONST(w, Q, filter, 2, 1, 1, 2), b = W_CONST(w, I, bias, 2);
     const int y = w_quant(w, w_output(w, W_TENSOR(w, Q, 1, 1, 1, 2)), 0.25, 3);
-    struct w_tensor *t = &w->g->tensor[k];
+    struct w_tensor *t = &w->g->tensor[k], *o = &w->g->tensor[b];
     t->nscales = 2, t->scales[0] = 0.5f, t->scales[1] = 0.125f; /* a scale for each output */
+    o->nscales = 2, o->scales[0] = 0.25f, o->scales[1] = 0.0625f;
+    o->axis = 3; /* that of depthwise filters: the bias has only one dimension */
     w_int(w_int(W_OP(w, NNV_TFL_CONV_2D, 1, y, x, k, b), 1, 1), 2, 1);
     import_ok(f);
     /* x - zero: 4, 6. Sums 4 + 12 + 4 = 20 units of 1/4; 40 + 120 + 100 = 260 units of 1/16: 16.25 */
