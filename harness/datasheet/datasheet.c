@@ -167,6 +167,13 @@ const char *nnv_sheet_support(const struct nnv_support *s) {
     return s->no == 0 ? "all" : s->yes == 0 ? "none" : "some";
 }
 
+void nnv_sheet_answers(const struct nnv_support *s, char text[NNV_SUPPORT_PROBES + 1]) {
+    const uint32_t n = s->first < NNV_SUPPORT_PROBES ? s->first : NNV_SUPPORT_PROBES;
+    for (uint32_t i = 0; i < n; i++)
+        text[i] = s->answer[i] == NNV_SUPPORT_YES ? 'y' : s->answer[i] == NNV_SUPPORT_NO ? 'n' : '-';
+    text[n] = '\0';
+}
+
 static double part(uint32_t n, uint32_t of) { return of == 0 ? 1 : (double)n / of; }
 double nnv_sheet_precision(const struct nnv_support *s) { return part(s->yes_yes, s->yes_yes + s->yes_no); }
 double nnv_sheet_recall(const struct nnv_support *s) { return part(s->yes_yes, s->yes_yes + s->no_yes); }

@@ -16,6 +16,12 @@ struct nnv_sheet_row {
     const char *ended; /**< what stopped its process again and again; NULL: nothing */
 };
 
+/** What is otherwise than in an earlier datasheet. */
+struct nnv_sheet_change {
+    const char *about, *text;
+    bool breaks; /**< something was supported, or right, and is not any more; or computes otherwise */
+};
+
 struct nnv_datasheet {
     const char *argument; /**< of --driver */
     struct nnv_driver_info driver;
@@ -25,6 +31,9 @@ struct nnv_datasheet {
     size_t rows;
     struct nnv_numeric numeric;           /**< nothing where single operations were asked for */
     char arithmetic[NNV_ARITHMETIC_TEXT]; /**< for --arithmetic: the promise that fits what was seen */
+    const char *against;                  /**< the earlier datasheet that it was compared with; NULL: none */
+    struct nnv_sheet_change *change;
+    size_t changes;
 };
 
 struct nnv_datasheet_options {
@@ -45,6 +54,15 @@ NNV_USE_RESULT enum nnv_status nnv_datasheet_numeric(const struct nnv_run_config
 void nnv_datasheet_json(const struct nnv_datasheet *sheet, struct nnv_text *t);
 /** Appends the page. */
 void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t);
+
+/**
+ * Compares with the datasheet in the file, of the same seed: as a contract, what it says is supported and right must
+ * be so. Only what both have measured. NNV_INVALID: it is no datasheet, or of another seed.
+ */
+NNV_USE_RESULT enum nnv_status nnv_datasheet_compare(struct nnv_datasheet *sheet, const char *file,
+                                                     struct nnv_arena *arena, struct nnv_err *err);
+/** The answers to models that every driver is asked about, a letter each: y, n, or - for neither. */
+void nnv_sheet_answers(const struct nnv_support *s, char text[NNV_SUPPORT_PROBES + 1]);
 
 /** "all", "none", "some": how much of what was asked is supported; "unknown" where nothing was answered. */
 const char *nnv_sheet_support(const struct nnv_support *s);

@@ -110,6 +110,21 @@ static void add_numeric(struct nnv_text *t, const struct nnv_datasheet *sheet) {
     nnv_page_table_end(t);
 }
 
+static void add_changes(struct nnv_text *t, const struct nnv_datasheet *sheet) {
+    static const char *const heads[] = {"what", "change", NULL};
+    if (!sheet->against) return;
+    nnv_page_text(t, "<h2>Against ", sheet->against, "</h2>\n");
+    if (sheet->changes == 0) nnv_text_add(t, "<p>Nothing has changed.</p>\n");
+    if (sheet->changes == 0) return;
+    nnv_page_table(t, heads);
+    for (size_t i = 0; i < sheet->changes; i++) {
+        nnv_page_text(t, "<tr><td>", sheet->change[i].about, "</td>");
+        nnv_page_text(t, sheet->change[i].breaks ? "<td class=\"wrong\">" : "<td>", sheet->change[i].text,
+                      "</td></tr>\n");
+    }
+    nnv_page_table_end(t);
+}
+
 void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t) {
     static const char *const heads[] = {
         "operation", "types", "supported where all of this is so", "#asked", "#right / found", "#computed right", NULL};
@@ -133,6 +148,7 @@ void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t) {
                   "<p><b>Of %zu pairs of an operation and its types, of %zu operations: %zu are supported always, %zu "
                   "under conditions, %zu never.</b></p>\n</header>\n<main>\n",
                   sheet->rows, ops, all, some, sheet->rows - all - some);
+    add_changes(t, sheet);
     add_numeric(t, sheet);
     nnv_text_add(t, "<h2>What it supports</h2>\n<p class=\"soft\">Conditions are learnt from the driver's own answers "
                     "to getSupportedOperations, and verified on models that they were not learnt from: how many of the "

@@ -26,6 +26,9 @@ static void add_row(struct nnv_json_out *j, const struct nnv_sheet_row *r) {
     nnv_json_string(j, "types", r->types);
     nnv_json_string(j, "supported", nnv_sheet_support(s));
     add_conditions(j, s->must);
+    char answers[NNV_SUPPORT_PROBES + 1];
+    nnv_sheet_answers(s, answers);
+    nnv_json_string(j, "answers", answers);
     nnv_json_uint(j, "asked", s->asked);
     nnv_json_uint(j, "yes", s->yes);
     nnv_json_uint(j, "no", s->no);
@@ -76,6 +79,19 @@ void nnv_datasheet_json(const struct nnv_datasheet *sheet, struct nnv_text *t) {
     nnv_json_close(&j, ']');
     j.line = "\n  ";
     nnv_json_string(&j, "arithmetic", sheet->arithmetic);
+    if (sheet->against) {
+        j.line = "\n  ";
+        nnv_json_open(&j, "changes", '[');
+        for (size_t i = 0; i < sheet->changes; i++) {
+            j.line = "\n    ";
+            nnv_json_open(&j, NULL, '{');
+            nnv_json_string(&j, "about", sheet->change[i].about);
+            nnv_json_string(&j, "change", sheet->change[i].text);
+            nnv_json_bool(&j, "breaks", sheet->change[i].breaks);
+            nnv_json_close(&j, '}');
+        }
+        nnv_json_close(&j, ']');
+    }
     nnv_json_close(&j, '}');
     nnv_text_add(t, "\n");
 }

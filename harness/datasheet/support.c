@@ -293,6 +293,7 @@ static bool learn_all(struct learner *l) {
     l->seen = NNV_NEW(l->kept, struct nnv_observation, NNV_OBSERVATIONS);
     if (!first || !l->known || !l->seen) return false;
     const size_t n = nnv_probes_first(l->op, l->sig, l->x->seed, first, FIRST);
+    l->s->first = (uint32_t)n;
     for (size_t i = 0; i < n; i++)
         if (!take(l, &first[i], NULL)) return false;
     for (uint32_t k = 0; l->s->yes > 0 && k < FRESH; k++) {

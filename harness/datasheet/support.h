@@ -36,6 +36,7 @@ struct nnv_support {
     /* What was asked. An answer is DIED while it is waited for: where the process ends, the next one goes on behind. */
     uint8_t answer[NNV_SUPPORT_PROBES];
     uint8_t claim[NNV_SUPPORT_CLAIMS];
+    uint32_t first; /**< answers to models that every driver is asked about: they can be compared */
     uint32_t asked, yes, no, broke, died; /**< of the answers */
     uint32_t conditions;                  /**< lines of must */
     uint32_t unexplained;                 /**< refusals that no condition explains */

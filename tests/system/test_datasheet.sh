@@ -8,7 +8,7 @@ PLANTED=$ROOT/tests/system/conditions.tsv
 # Prints "operation<tab>types<tab>condition" of each condition in the datasheet.
 conditions() {
     tr -d '\n' <"$1/datasheet.json" | sed 's/{"operation"/\n{"operation"/g' |
-        sed -n 's/^{"operation": "\([^"]*\)", "types": "\([^"]*\)".*"conditions": \[\([^]]*\(\[[0-9]*\][^]]*\)*\)\], "asked".*/\1\t\2\t\3/p' |
+        sed -n 's/^{"operation": "\([^"]*\)", "types": "\([^"]*\)".*"conditions": \[\([^]]*\(\[[0-9]*\][^]]*\)*\)\], "answers".*/\1\t\2\t\3/p' |
         awk -F'\t' '{ n = split(substr($3, 2, length($3) - 2), c, /", ?"/); for (i = 1; i <= n; i++) if (c[i] != "") print $1 "\t" $2 "\t" c[i] }'
 }
 
@@ -21,7 +21,7 @@ test_planted_conditions() {
     has cpu/datasheet.json '"about": "FULLY_CONNECTED float32", "what": "accumulator", "is": "float32"'
     has cpu/datasheet.json '"about": "FULLY_CONNECTED quant8_asymm", "what": "requantisation", "is": "exact, ties away from 0"'
     has cpu/datasheet.json '"about": "QUANTIZE float32", "what": "ties", "is": "away from 0"'
-    has cpu/datasheet.json '"arithmetic": "subnormals=kept"'
+    has cpu/datasheet.json '"arithmetic": "strict"'
     has cpu/datasheet.html "How it computes"
     conditions cpu >cpu.tsv
     conditions planted | sort >found.tsv
@@ -56,6 +56,24 @@ test_what_is_not_there() {
     has "$OUT" '{"operation": "MUL", "types": "float32", "supported": "none", "conditions": []'
     has out/datasheet.html "always"
     has out/datasheet.html "never"
+}
+
+# An earlier datasheet is a contract.
+test_contract() {
+    check 0 nnvts datasheet --driver cpu -k ADD -o good
+    check 0 nnvts datasheet --driver cpu -k ADD -o same --against good/datasheet.json
+    has "$OUT" "as in good/datasheet.json"
+    check 1 nnvts datasheet --driver sample:conditions -k ADD -o lost --against good/datasheet.json
+    grep -q 'BROKEN ADD float32: [0-9]* of [0-9]* models that were supported are not; now rank of a > 1' "$OUT" || fail "no loss"
+    has lost/datasheet.html "Against good/datasheet.json"
+    has lost/datasheet.json '"breaks": true'
+    check 0 nnvts datasheet --driver cpu -k ADD -o gained --against lost/datasheet.json
+    has "$OUT" "models that were not supported are"
+    check 1 nnvts datasheet --driver faulty:add-scale-ignored -k ADD -o wrong --against good/datasheet.json
+    has "$OUT" "claims are wrong, and were not"
+    check 2 nnvts datasheet --driver cpu -k ADD --seed 2 --against good/datasheet.json
+    has "$ERR" "give --seed 1"
+    check 2 nnvts datasheet --driver cpu -k ADD --against good/datasheet.html
 }
 
 # A driver that dies when it is asked, or when it computes, does not take the datasheet along.

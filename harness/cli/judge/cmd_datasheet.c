@@ -13,9 +13,12 @@ static const struct nnv_verb_help help = {
                "shortest conditions under which the driver says that it supports it, learnt from its own answers and "
                "verified on models that they were not learnt from; whether what it claims compiles and computes "
                "right; and, recognised from designed inputs, how it sums up, rounds and requantises. Leaves "
-               "datasheet.json and datasheet.html. The exit code is 0 whatever the driver can do.",
+               "datasheet.json and datasheet.html. With --against an earlier datasheet is a contract. Exit code 0: "
+               "measured; 1: the contract is broken: support was lost, a claim became wrong, or something is computed "
+               "otherwise; 2: usage.",
     .examples = "nnvts datasheet -d ./npu.so                       nnvts-datasheet/datasheet.html\n"
                 "nnvts datasheet -d ./npu.so -k '*CONV*'           some operations\n"
+                "nnvts datasheet -d ./npu.so --against good.json   1 if support was lost, or it computes otherwise\n"
                 "nnvts datasheet -d ./npu.so --json                for scripts\n",
 };
 
@@ -62,8 +65,21 @@ static enum nnv_status write_files(const struct nnv_cli *c, const struct nnv_dat
     return st;
 }
 
+struct command {
+    struct nnv_cli c;
+    const char *against;
+};
+
+static void print_changes(const struct nnv_datasheet *sheet) {
+    for (size_t i = 0; i < sheet->changes; i++)
+        printf("%s %s: %s\n", sheet->change[i].breaks ? "BROKEN" : "new   ", sheet->change[i].about,
+               sheet->change[i].text);
+    if (sheet->changes == 0) printf("as in %s\n", sheet->against);
+}
+
 static enum nnv_status datasheet(void *own, struct nnv_err *err) {
-    struct nnv_cli *c = own;
+    struct command *x = own;
+    struct nnv_cli *c = &x->c;
     struct nnv_run_config config;
     struct nnv_datasheet sheet;
     enum nnv_status st = nnv_cli_need_driver(c, err);
@@ -73,27 +89,33 @@ static enum nnv_status datasheet(void *own, struct nnv_err *err) {
                                             .arena = c->arena,
                                             .done = isatty(STDERR_FILENO) && !c->quiet ? show_progress : NULL};
     if (st == NNV_OK) st = nnv_datasheet_make(&o, &sheet, err);
+    if (st == NNV_OK && x->against) st = nnv_datasheet_compare(&sheet, x->against, c->arena, err);
     if (st == NNV_OK) st = write_files(c, &sheet, err);
     if (st == NNV_OK && !c->json) print_text(c, &sheet);
+    if (st == NNV_OK && !c->json && x->against) print_changes(&sheet);
+    for (size_t i = 0; st == NNV_OK && i < sheet.changes; i++)
+        if (sheet.change[i].breaks) c->code = NNVTS_EXIT_FAIL;
     return st;
 }
 
 static int run(int argc, char **argv) {
-    struct nnv_cli c = nnv_cli_defaults();
-    c.out = "nnvts-datasheet";
+    struct command x = {.c = nnv_cli_defaults()};
+    x.c.out = "nnvts-datasheet";
     const struct nnv_opt table[] = {
-        NNV_OPTION_DRIVER(c),
-        {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "only operations of these names", NULL},
-        {'o', "out", NNV_OPT_STRING, &c.out, "DIR", "where datasheet.json and datasheet.html go", NULL},
-        NNV_OPTION_ARITHMETIC(c),
-        NNV_OPTION_SEED(c),
-        NNV_OPTION_JOBS(c),
-        NNV_OPTION_TIMEOUT(c),
-        NNV_OPTION_JSON(c),
-        NNV_OPTION_QUIET(c),
+        NNV_OPTION_DRIVER(x.c),
+        {'k', "filter", NNV_OPT_STRING, &x.c.filter, "GLOB", "only operations of these names", NULL},
+        {'o', "out", NNV_OPT_STRING, &x.c.out, "DIR", "where datasheet.json and datasheet.html go", NULL},
+        {0, "against", NNV_OPT_STRING, &x.against, "FILE",
+         "an earlier datasheet.json: what it says is supported and right must be so", NULL},
+        NNV_OPTION_ARITHMETIC(x.c),
+        NNV_OPTION_SEED(x.c),
+        NNV_OPTION_JOBS(x.c),
+        NNV_OPTION_TIMEOUT(x.c),
+        NNV_OPTION_JSON(x.c),
+        NNV_OPTION_QUIET(x.c),
         NNV_OPTION_END,
     };
-    return nnv_cli_run(&c, table, &help, 0, argc, argv, datasheet, &c);
+    return nnv_cli_run(&x.c, table, &help, 0, argc, argv, datasheet, &x);
 }
 
 const struct nnv_verb nnv_verb_datasheet = {"datasheet", "judge a driver", "what a driver takes, measured", run};
