@@ -164,11 +164,13 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
 }
 
 const struct nnvts_driver *nnvts_driver_get(void) {
-    static const char *options[MOST_LISTED + 1] = {"threads=1", "threads=2", "loose"};
+    static const char *const all[] = {"threads=1", "threads=2", "loose", NULL};
+    static const char *options[MOST_LISTED + 1];
     static struct nnvts_driver driver = {
         .struct_size = sizeof driver, .abi_version = NNVTS_DRIVER_ABI_VERSION, .open = open_device, .options = options};
+    uint32_t n = 0;
     driver.name = this_engine.name;
-    for (uint32_t i = 0; this_engine.own_options && this_engine.own_options[i] && 3 + i < MOST_LISTED; i++)
-        options[3 + i] = this_engine.own_options[i];
+    for (const char *const *own = this_engine.own_options; own && *own && n < MOST_LISTED; own++) options[n++] = *own;
+    for (const char *const *one = all; *one && n < MOST_LISTED; one++) options[n++] = *one;
     return &driver;
 }

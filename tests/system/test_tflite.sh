@@ -51,6 +51,16 @@ test_vectors() {
     check 0 nnvts run --driver tflite:delegate=xnnpack --suite spec --specs "$SPECS" --out xnnpack -q
     [ "$(verdict xnnpack PASS)" -gt 400 ] || fail "only $(verdict xnnpack PASS) vectors passed"
 }
+# Drivers in a folder beside which nothing was brought.
+test_nothing_brought() {
+    mkdir drivers
+    cp "$NNVTS_BUILD/drivers/cpu.so" "$NNVTS_BUILD/drivers/tflite.so" drivers
+    export NNVTS_DRIVER_PATH=$PWD/drivers
+    check 2 nnvts run --driver "$PWD/drivers/tflite.so" --out out
+    has "$ERR" "TensorFlow Lite's library can't be opened: make setup-engines brings it"
+    check 2 nnvts run --driver "$PWD/drivers/tflite.so:delegate=xnnpack" --out out
+    has "$ERR" "make setup-engines brings it"
+}
 test_missing_library() {
     check 2 nnvts run --driver tflite:lib=/nowhere/libtensorflowlite_c.so --out out
     has "$ERR" "make setup-engines brings it, lib=PATH names one (/nowhere/libtensorflowlite_c.so"
