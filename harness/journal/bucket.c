@@ -87,6 +87,7 @@ static uint32_t new_bucket(struct nnv_buckets *b, const struct nnv_bucket_case *
     if (n != NNV_MAP_NONE)
         b->item[n] = (struct nnv_bucket){.verdict = c->verdict,
                                          .why = c->why,
+                                         .stepwise = c->mode != NULL,
                                          .op = op,
                                          .family = family,
                                          .like = kept + like,
@@ -140,9 +141,10 @@ enum nnv_status nnv_buckets_of(const struct nnv_report *report, struct nnv_bucke
         if (of != NULL) of[i] = NNV_MAP_NONE;
         const struct nnv_report_case *c = &report->item[i];
         if (!nnv_case_bad(c)) continue;
-        uint32_t n = nnv_buckets_add(b, &(struct nnv_bucket_case){c->verdict, c->why, report->ops.key[c->op],
-                                                                  report->types.key[c->type], c->reason, c->compared, i,
-                                                                  c->explained, c->explained_op, c->where, c->tried});
+        uint32_t n =
+            nnv_buckets_add(b, &(struct nnv_bucket_case){c->verdict, c->why, report->ops.key[c->op],
+                                                         report->types.key[c->type], c->reason, c->compared, i,
+                                                         c->explained, c->explained_op, c->where, c->tried, c->mode});
         if (n == NNV_MAP_NONE) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the failures of the run");
         if (of != NULL) of[i] = n;
     }

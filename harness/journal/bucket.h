@@ -23,11 +23,13 @@ struct nnv_bucket_case {
     const char *explained, *explained_op; /**< see nnv_report_case; may be NULL */
     const char *where;                    /**< the same */
     bool tried;                           /**< the same */
+    const char *mode;                     /**< the same */
 };
 
 struct nnv_bucket {
     enum nnvts_verdict verdict;
     enum nnvts_reason why;   /**< of its first case */
+    bool stepwise;           /**< its first case calls the driver step by step: its record says in which mode */
     const char *op, *family; /**< of types: "float", "quant", or the type itself */
     const char *like;        /**< the first line of the reasons with their numbers as '#', or the explanation */
     bool explained;          /**< it is: what the driver seems to do */

@@ -117,7 +117,8 @@ static enum nnv_status group(struct grouping *g, uint32_t n, struct nnv_err *err
         nnv_text_add(&key, "mistake\t");
         nnv_text_add_like(&key, b->like);
     } else if (is_of_values(b)) {
-        nnv_text_addf(&key, "values\t%s", b->op);
+        /* what is executed step by step is about the steps: its models are fixtures */
+        nnv_text_addf(&key, "values\t%s", b->stepwise ? "" : b->op);
     } else {
         nnv_text_addf(&key, "%d\t", (int)b->verdict);
         const size_t empty = key.len;

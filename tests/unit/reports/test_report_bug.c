@@ -187,9 +187,9 @@ static void one_mode(void **state) {
                                    {"MUL", "float32", VALUES, NULL, NULL},
                                    {"MUL", "float32", "FAIL", "REFUSED", "execute answered 3", NULL, NULL}};
     const char *const modes[][4] = {{"burst", "burst", "burst", "000"},
-                                    {"burst", "fenced", "burst", "012"},
+                                    {"burst", "fenced", "burst", "001"},
                                     {"burst", NULL, "burst", "012"},
-                                    {"sync", "sync", "sync", "012"}};
+                                    {"sync", "sync", "sync", "001"}}; /* step by step: models are fixtures */
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         first = bugs_of(list, modes[i], 3, digits, ops);
         assert_string_equal(digits, modes[i][3]);
