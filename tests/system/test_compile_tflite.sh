@@ -31,6 +31,10 @@ test_partition() {
     check 0 nnvts partition "$MODELS/figures_int8.tflite" --patterns nnapi --html page.html --json
     has "$OUT" '"nnapi.qnn_conv2d"'
     has page.html figures_int8.tflite
+    check 0 nnvts partition "$MODELS/figures_int8.tflite" --patterns nnapi --level 1
+    has "$OUT" "on the host: qnn.conv2d" # scales for channels came with level 3
+    check 2 nnvts partition "$MODELS/figures_float.tflite" --patterns nnapi --level 8
+    has "$ERR" "--level 8: expected a feature level from 1 to 7"
     check 0 nnvts partition "$MODELS/figures_int8.tflite" --patterns nnapi --cost default
 }
 test_profile() {

@@ -8,6 +8,7 @@
 #include "compiler/byoc/cost/cost.h"
 #include "compiler/byoc/tables.h"
 #include "harness/cli/cli.h"
+#include "reference/model/model.h"
 #include "harness/compiled/partition_report.h"
 #include "harness/compiled/relay_model.h"
 
@@ -30,6 +31,7 @@ static const size_t LONGEST_TABLE = (size_t)1 << 26;
 
 struct command {
     struct nnv_cli c;
+    uint64_t level;
     const char *patterns, *supported, *targets, *prune, *params, *cost, *html;
     int select;
     uint64_t states;
@@ -154,7 +156,7 @@ static bool by_trial(const struct command *x) {
 static enum nnv_status find_support(struct command *x, struct nnv_relay_module *m, struct nnv_annotator *out,
                                     struct nnv_err *err) {
     static const char *const nnapi[] = {"nnapi"};
-    const struct nnv_convert_options options = {0};
+    const struct nnv_convert_options options = {.level = (int)x->level};
     struct nnv_support *list = NULL;
     x->trial = NULL;
     if (!by_trial(x)) {
@@ -275,6 +277,9 @@ static enum nnv_status partition(void *own, struct nnv_err *err) {
                                            .most_states = x->states,
                                            .gains = true,
                                            .arena = x->c.arena};
+    if (x->level < NNV_LEVEL_MIN || x->level > NNV_LEVEL_MAX)
+        return nnv_fail(err, NNV_INVALID, "--level %llu: expected a feature level from %d to %d",
+                        (unsigned long long)x->level, NNV_LEVEL_MIN, NNV_LEVEL_MAX);
     enum nnv_status s = split_targets(x, err);
     if (s == NNV_OK && x->prune) s = read_prune(x, &prune, err);
     if (s == NNV_OK && x->cost) s = read_cost(x, &model, err);
@@ -299,8 +304,9 @@ static enum nnv_status partition(void *own, struct nnv_err *err) {
 }
 
 static int run(int argc, char **argv) {
-    struct command x = {.c = nnv_cli_defaults(), .select = NNV_COST_EXACT};
+    struct command x = {.c = nnv_cli_defaults(), .level = NNV_LEVEL_MAX, .select = NNV_COST_EXACT};
     const struct nnv_opt table[] = {
+        {0, "level", NNV_OPT_U64, &x.level, "N", "the NNAPI feature level that models may need, 1 to 7", NULL},
         {0, "patterns", NNV_OPT_STRING, &x.patterns, "P.json|nnapi|onednn", "pattern table, or one that nnvts has",
          NULL},
         {0, "supported", NNV_OPT_STRING, &x.supported, "S.json",
