@@ -10,6 +10,7 @@
 #include "randgraph/graph/catalogue.h"
 #include "randgraph/single/single.h"
 
+static const uint64_t ASKING_NS = 3000000000; /* of one question */
 enum {
     SPREAD = 24, /* questions that tell whether a driver has nearly all */
     DEATHS = 40, /* processes that may be lost on the way */
@@ -26,18 +27,29 @@ struct asking {
     const struct nnv_graph_catalogue *all;
     const uint32_t *list;
     uint32_t count, first;
+    uint32_t seen; /* how far the process was when it was last looked at */
 };
 
-/** True if the driver computes the use's first case. */
-static bool computes(struct nnv_answering *in, const struct nnv_graph_use *u) {
+/** True if the driver says that it has the use, in its first case; a library that cannot be asked compiles it. */
+static bool has_use(struct nnv_answering *in, const struct nnv_graph_use *u) {
     const struct nnv_single what = {.op = u->op, .sig = u->sig, .variant = u->variant, .name = u->op->name};
     struct nnv_spec *spec;
-    struct nnv_outcome outcome = {0};
+    struct nnv_text words = {0};
     if (u->op->sigs[u->sig].level > in->client->device->feature_level) return false;
     if (nnv_single_build(&what, in->arena, &spec, NULL) != NNV_OK) return false;
     if (spec->min_version > in->client->device->feature_level) return false;
-    nnv_client_run(in->client, spec, in->arena, in->phase, &outcome);
-    return outcome.kind == NNV_OUTCOME_DONE;
+    const bool has = nnv_client_supports(in->client, &spec->model, in->arena, in->phase, &words);
+    nnv_text_free(&words);
+    return has;
+}
+
+/** The time begins anew with each question. */
+static bool goes_on(void *context, const void *shared) {
+    struct asking *asking = context;
+    const struct answers *told = shared;
+    const bool further = told->asked != asking->seen;
+    asking->seen = told->asked;
+    return further;
 }
 
 static enum nnv_status answer(struct nnv_answering *in, struct nnv_err *err) {
@@ -46,13 +58,16 @@ static enum nnv_status answer(struct nnv_answering *in, struct nnv_err *err) {
     (void)err;
     for (uint32_t i = asking->first; i < asking->count; i++) {
         out->asked = i + 1;
-        out->has[i] = computes(in, &asking->all->use[asking->list[i]]);
+        out->has[i] = has_use(in, &asking->all->use[asking->list[i]]);
         nnv_arena_reset(in->arena);
     }
     return NNV_OK;
 }
 
-/** Asks all of the list and sets has[use] where the answer is yes. A question that ends the process is a no. */
+/**
+ * Asks all of the list and sets has[use] where the answer is yes. A question that ends the process is a no; behind one
+ * that hangs nothing is asked.
+ */
 static enum nnv_status ask_all(const struct nnv_run_config *config, struct asking asking, bool *has,
                                struct nnv_err *err) {
     for (int deaths = 0; asking.first < asking.count && deaths < DEATHS; deaths++) {
@@ -61,7 +76,8 @@ static enum nnv_status ask_all(const struct nnv_run_config *config, struct askin
                               .bytes = sizeof(struct answers) + asking.count,
                               .driver = config->driver_path,
                               .driver_options = config->driver_options,
-                              .timeout_ns = config->timeout_ns};
+                              .timeout_ns = ASKING_NS < config->timeout_ns ? ASKING_NS : config->timeout_ns,
+                              .waiting = goes_on};
         const enum nnv_status st = nnv_ask(&ask, err);
         const struct answers *told = ask.shared;
         const uint32_t from = asking.first;
@@ -69,7 +85,7 @@ static enum nnv_status ask_all(const struct nnv_run_config *config, struct askin
             const uint32_t asked = told->asked > from && told->asked <= asking.count ? told->asked : from + 1;
             for (uint32_t i = from; i < asked; i++)
                 has[asking.list[i]] = told->has[i] == 1 && (ask.complete || i + 1 < asked);
-            asking.first = ask.complete ? asking.count : asked;
+            asking.first = ask.complete || ask.end.timed_out ? asking.count : asked;
         }
         nnv_ask_free(&ask);
         if (st != NNV_OK || !told) return st;
@@ -109,10 +125,10 @@ static uint32_t list_others(const struct nnv_graph_catalogue *c, const bool *has
 
 static enum nnv_status restrict_to(const struct nnv_run_config *config, const struct nnv_graph_catalogue *c,
                                    uint32_t *list, bool *has, struct nnv_text *said, struct nnv_err *err) {
-    struct asking ask = {c, list, list_first(c, list), 0};
+    struct asking ask = {.all = c, .list = list, .count = list_first(c, list)};
     const uint32_t all = ask.count;
     /* Some of them first: who has nearly all is not asked for the others. */
-    struct asking some = {c, list + all, 0, 0};
+    struct asking some = {.all = c, .list = list + all};
     for (uint32_t i = 0; i < SPREAD; i++) list[all + some.count++] = list[(size_t)i * all / SPREAD];
     enum nnv_status st = ask_all(config, some, has, err);
     if (st != NNV_OK || count_of(&some, has) * 4 >= SPREAD * 3) return st;
