@@ -78,7 +78,7 @@ READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
 READER_SOAK_SECONDS ?= 600
 
-.PHONY: all run test check bench bench-journal recipes campaigns fuzz fuzz-targets soak soak-fuzz soak-hostile gate-campaign audit docs profiles install uninstall clean unit lint layers house unreached coverage format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
+.PHONY: all run test check bench bench-journal recipes campaigns fuzz fuzz-targets soak soak-fuzz soak-hostile inject gate-campaign audit docs profiles install uninstall clean unit lint layers house unreached coverage format sanitize sanitize-threads setup-run setup-test setup-check setup-engines
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(RULES_LIB) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
@@ -146,7 +146,13 @@ $(TFLITE_PLUGIN): tests/tflite/plugin.c drivers_under_test/tflite/library.h
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -Idrivers_under_test -shared -o $@ $< -lm
 
-unit: $(UNIT) $(CORE_SO) $(TOYS) $(TEST_DRIVERS) $(FAULTY_RUNTIME) $(LEVEL_RUNTIMES) $(TFLITE_PLUGIN) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
+# Preloaded: makes a call of the C library fail.
+$(B)/tests/inject.so: tests/inject/inject.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -shared -o $@ $< -ldl
+
+unit: $(UNIT) $(CORE_SO) $(TOYS) $(TEST_DRIVERS) $(B)/tests/inject.so $(FAULTY_RUNTIME) $(LEVEL_RUNTIMES) $(TFLITE_PLUGIN) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers house
@@ -259,6 +265,11 @@ soak: setup-run
 	NNVTS_PROGRAMS=10000 $(B)/tests/test_compiler_draw
 	@$(MAKE) --no-print-directory soak-fuzz
 	@$(MAKE) --no-print-directory fuzz READER_SECONDS=$(READER_SOAK_SECONDS)
+
+# Calls of the C library fail, one at a time, under six verbs: some minutes.
+inject: setup-test
+	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/tests/inject.so
+	@NNVTS_BUILD=$(abspath $(B)) INJECT_POINTS=$${INJECT_POINTS:-30} tests/inject/inject.sh
 
 # Every hostile habit of tests/kit/drivers/hostile.c: some minutes.
 soak-hostile: setup-test

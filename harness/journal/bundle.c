@@ -133,16 +133,16 @@ static enum nnv_status add_files(const char *folder, char **paths, size_t count,
         if (strcmp(below(paths[i], folder), MANIFEST) == 0) continue;
         s = nnv_bundle_hash(paths[i], hex, err);
         if (s == NNV_OK && stat(paths[i], &st) != 0) s = nnv_fail(err, NNV_IO, "%s: is gone", paths[i]);
-        if (s == NNV_OK)
-            json_array_append_new(files, json_pack("{s:s, s:I, s:s}", "name", below(paths[i], folder), "bytes",
-                                                   (json_int_t)st.st_size, "sha256", hex));
+        /* A NULL is not appended: a file that is not listed would make the archive a wrong one. */
+        if (s == NNV_OK && json_array_append_new(files, json_pack("{s:s, s:I, s:s}", "name", below(paths[i], folder),
+                                                                  "bytes", (json_int_t)st.st_size, "sha256", hex)) != 0)
+            s = nnv_no_memory(err);
     }
     if (s != NNV_OK) {
         json_decref(files);
         return s;
     }
-    json_object_set_new(manifest, "files", files);
-    return NNV_OK;
+    return json_object_set_new(manifest, "files", files) == 0 ? NNV_OK : nnv_no_memory(err);
 }
 
 static enum nnv_status put_all(FILE *to, const char *folder, const json_t *manifest, struct nnv_err *err) {

@@ -207,6 +207,8 @@ static bool clean(json_t *value) {
 
 json_t *nnv_record_parse(const char *line, size_t n, json_error_t *why) {
     json_t *value = json_loadb(line, n, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, why);
+    /* jansson may take a moment without memory for a mistake in the text. */
+    if (value == NULL) value = json_loadb(line, n, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, why);
     if (value == NULL) return NULL;
     const char *problem = !json_is_object(value) ? "not an object" : !clean(value) ? "memory ran out" : NULL;
     if (problem == NULL) return value;

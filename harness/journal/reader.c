@@ -175,6 +175,8 @@ enum nnv_status nnv_reader_raw(struct nnv_journal_reader *r, bool *more, struct 
 static enum nnv_status read_tree(struct nnv_journal_reader *r, struct nnv_err *err) {
     json_error_t why;
     r->tree = nnv_record_parse(r->lines.line, r->lines.bytes, &why);
+    /* jansson says nothing where memory ran out. */
+    if (r->tree == NULL && (*why.text == '\0' || strcmp(why.text, "memory ran out") == 0)) return nnv_no_memory(err);
     r->damaged = r->tree == NULL;
     if (r->damaged)
         return nnv_fail(err, NNV_INVALID, "not a record: %s at column %d; the journal is damaged", why.text,

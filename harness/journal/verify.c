@@ -84,7 +84,8 @@ static enum nnv_status rejudge(struct verifier *v, struct nnv_err *err) {
     struct nnv_rejudged now = {0};
     struct nnv_text path = {0};
     nnv_text_add_path(&path, v->v->folder, l->dump);
-    const bool there = strstr(l->dump, "..") == NULL && *l->dump != '/' && !path.failed && access(path.data, R_OK) == 0;
+    if (path.failed) return nnv_no_memory(err);
+    const bool there = strstr(l->dump, "..") == NULL && *l->dump != '/' && access(path.data, R_OK) == 0;
     if (!there) wrong_case(v, l->name, "its dump is missing: %s", l->dump);
     enum nnv_status s = there ? v->v->rejudge(path.data, &now, err) : NNV_OK;
     if (s == NNV_OK && now.answered) {
@@ -129,11 +130,12 @@ static enum nnv_status read_records(struct verifier *v, struct nnv_err *err) {
 
 /* -------------------------------------------------------------------- the run */
 
-static void check_summary(struct verifier *v) {
+static enum nnv_status check_summary(struct verifier *v, struct nnv_err *err) {
     struct nnv_text path = {0};
     size_t *counts = v->found->verdicts;
     nnv_text_add_path(&path, v->v->folder, "summary.json");
-    json_t *summary = path.failed ? NULL : json_load_file(path.data, 0, NULL);
+    if (path.failed) return nnv_no_memory(err);
+    json_t *summary = json_load_file(path.data, 0, NULL);
     const json_t *verdicts = json_object_get(summary, "verdicts");
     for (size_t i = 0; i < v->names.count; i++) counts[NNVTS_NOTRUN] += !v->seen[i];
     for (int i = 0; json_is_object(verdicts) && i < NNVTS_VERDICT_COUNT; i++) {
@@ -144,6 +146,7 @@ static void check_summary(struct verifier *v) {
     }
     json_decref(summary);
     nnv_text_free(&path);
+    return NNV_OK;
 }
 
 enum nnv_status nnv_verify_run(const struct nnv_verify *options, struct nnv_verified *found, struct nnv_err *err) {
@@ -160,7 +163,7 @@ enum nnv_status nnv_verify_run(const struct nnv_verify *options, struct nnv_veri
     if (s == NNV_OK) s = nnv_reader_open(options->folder, &v.r, err);
     if (s == NNV_OK) s = read_cases(&v, err);
     if (s == NNV_OK) s = read_records(&v, err);
-    if (s == NNV_OK) check_summary(&v);
+    if (s == NNV_OK) s = check_summary(&v, err);
     found->packed = manifest != NULL;
     const char *driver = nnv_json_text(json_object_get(v.r.header, "driver"), "argument", "");
     found->apart = strncmp(driver, "host:", 5) == 0;

@@ -154,28 +154,25 @@ static void add_times(struct nnv_text *t, const json_t *row) {
     nnv_bench_add_time(t, nnv_json_real(b, "p50_ns"));
 }
 
-void nnv_compare_print_benches(const json_t *j, FILE *to) {
-    struct nnv_text t = {0};
+void nnv_compare_print_benches(const json_t *j, struct nnv_text *to) {
     const json_t *row;
     size_t i;
     json_array_foreach(json_object_get(j, "rows"), i, row) {
         const json_t *a = json_object_get(row, "a"), *b = json_object_get(row, "b");
         const char *name = nnv_json_text(row, "network", "?"), *driver = nnv_json_text(b ? b : a, "driver", "?");
-        nnv_text_add(&t, "  ");
-        nnv_text_add_shown(&t, name, strlen(name), 60);
-        nnv_text_add(&t, "  ");
-        nnv_text_add_shown(&t, driver, strlen(driver), 60);
-        nnv_text_addf(&t, "  %s -> %s  p50 ", nnv_json_text(a, "verdict", "-"), nnv_json_text(b, "verdict", "-"));
-        add_times(&t, row);
+        nnv_text_add(to, "  ");
+        nnv_text_add_shown(to, name, strlen(name), 60);
+        nnv_text_add(to, "  ");
+        nnv_text_add_shown(to, driver, strlen(driver), 60);
+        nnv_text_addf(to, "  %s -> %s  p50 ", nnv_json_text(a, "verdict", "-"), nnv_json_text(b, "verdict", "-"));
+        add_times(to, row);
         double ratio = nnv_json_real(row, "ratio");
-        if (ratio > 0) nnv_text_addf(&t, "  %.3f times: %s", ratio, nnv_json_text(row, "speed", "?"));
-        nnv_text_add(&t, "\n");
+        if (ratio > 0) nnv_text_addf(to, "  %.3f times: %s", ratio, nnv_json_text(row, "speed", "?"));
+        nnv_text_add(to, "\n");
     }
-    nnv_text_addf(&t, "%s: ", nnv_compare_worse(j) ? "WORSE" : "not worse");
-    nnv_compare_sentence(&t, j);
-    nnv_text_add(&t, "\n");
-    if (!t.failed) fwrite(t.data, 1, t.len, to);
-    nnv_text_free(&t);
+    nnv_text_addf(to, "%s: ", nnv_compare_worse(j) ? "WORSE" : "not worse");
+    nnv_compare_sentence(to, j);
+    nnv_text_add(to, "\n");
 }
 
 void nnv_compare_add_benches(struct nnv_text *t, const json_t *j) {

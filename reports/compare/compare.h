@@ -24,8 +24,8 @@
 NNV_USE_RESULT enum nnv_status nnv_compare(const char *a, const char *b, json_t **comparison, struct nnv_err *err);
 /** True if B is worse: cases fail, or were not run, that did not in A. */
 bool nnv_compare_worse(const json_t *comparison);
-/** Prints the comparison; long lists are cut. */
-void nnv_compare_print(const json_t *comparison, FILE *to);
+/** Appends the comparison in words; long lists are cut. */
+void nnv_compare_print(const json_t *comparison, struct nnv_text *to);
 /** Writes the page. */
 NNV_USE_RESULT enum nnv_status nnv_compare_html(const json_t *comparison, const char *path, struct nnv_err *err);
 /** Adds the part of a page that says what changed: headings, tables. */
@@ -97,7 +97,7 @@ json_t *nnv_compare_error(const struct nnv_compare_table *t);
 NNV_USE_RESULT enum nnv_status nnv_compare_benches(const char *a, const char *b, json_t **comparison,
                                                    struct nnv_err *err);
 /** The members of nnv_compare_print() and nnv_compare_add() for benches. */
-void nnv_compare_print_benches(const json_t *comparison, FILE *to);
+void nnv_compare_print_benches(const json_t *comparison, struct nnv_text *to);
 void nnv_compare_add_benches(struct nnv_text *t, const json_t *comparison);
 
 #endif

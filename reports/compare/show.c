@@ -132,21 +132,18 @@ static void add_differences(struct nnv_text *t, const json_t *j) {
     }
 }
 
-void nnv_compare_print(const json_t *j, FILE *to) {
-    struct nnv_text t = {0};
+void nnv_compare_print(const json_t *j, struct nnv_text *to) {
     if (is_bench(j)) {
         nnv_compare_print_benches(j, to);
         return;
     }
-    add_run(&t, "A", json_object_get(j, "a"));
-    add_run(&t, "B", json_object_get(j, "b"));
-    add_differences(&t, j);
-    add_lists(&t, j);
-    add_time(&t, json_object_get(j, "time"));
-    add_error(&t, json_object_get(j, "error"));
-    nnv_text_addf(&t, "%s: ", nnv_compare_worse(j) ? "WORSE" : "not worse");
-    nnv_compare_sentence(&t, j);
-    nnv_text_add(&t, "\n");
-    if (!t.failed) fwrite(t.data, 1, t.len, to);
-    nnv_text_free(&t);
+    add_run(to, "A", json_object_get(j, "a"));
+    add_run(to, "B", json_object_get(j, "b"));
+    add_differences(to, j);
+    add_lists(to, j);
+    add_time(to, json_object_get(j, "time"));
+    add_error(to, json_object_get(j, "error"));
+    nnv_text_addf(to, "%s: ", nnv_compare_worse(j) ? "WORSE" : "not worse");
+    nnv_compare_sentence(to, j);
+    nnv_text_add(to, "\n");
 }

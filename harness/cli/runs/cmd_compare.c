@@ -22,7 +22,12 @@ static enum nnv_status compare(void *own, struct nnv_err *err) {
                             ? nnv_compare(runs[0], runs[1], &j, err)
                             : nnv_fail(err, NNV_INVALID, "which runs? give two folders: nnvts compare A B");
     if (s == NNV_OK && c->html != NULL) s = nnv_compare_html(j, c->html, err);
-    if (s == NNV_OK) c->json ? nnv_cli_print_json(j) : nnv_compare_print(j, stdout);
+    if (s == NNV_OK && c->json) nnv_cli_print_json(j);
+    if (s == NNV_OK && !c->json) {
+        struct nnv_text words = {0};
+        nnv_compare_print(j, &words);
+        s = nnv_cli_print(&words, err);
+    }
     if (s == NNV_OK && nnv_compare_worse(j)) c->code = NNVTS_EXIT_FAIL;
     json_decref(j);
     return s;

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# make inject: calls of the C library fail, one at a time, in each of some verbs. Nothing may hang or die of a signal, a
+# failure must be told, no verdict may change, and --resume must end a run that failed. $INJECT_POINTS: of each function
+# and verb, drawn evenly by $INJECT_SEED (1) (12); $INJECT_VERBS: which.
+set -u
+: "${NNVTS_BUILD:?run through make inject}"
+PATH=$NNVTS_BUILD:$PATH
+POINTS=${INJECT_POINTS:-12} VERBS=${INJECT_VERBS:-run report merge compare verify pack}
+LIB=$NNVTS_BUILD/tests/inject.so
+WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
+export NNVTS_CONFIG='' NO_COLOR=1
+cd "$WORK" || exit 3
+points=0 bad=0
+RANDOM=${INJECT_SEED:-1}
+RUN=(nnvts run --driver faulty:beta-ignored --filter 'ops/SOFTMAX/float32/rank* | suite:device' --jobs 2 --flakes 0)
+verdicts() { sed -n 's/.*"case": *"\([^"]*\)".*"verdict": *"\([A-Z]*\)".*/\1 \2/p' "$1/journal.jsonl" | sort; }
+command_of() {
+    case $1 in
+    run) echo "${RUN[@]@Q} --out out" ;;
+    report) echo "nnvts report out" ;;
+    merge) echo "nnvts merge shard1 shard2 --out out" ;;
+    compare) echo "nnvts compare base other" ;;
+    verify) echo "nnvts verify out" ;;
+    pack) echo "nnvts pack out -o out.tar" ;;
+    esac
+}
+prepare() {
+    rm -rf out out.tar
+    case $1 in report | verify | pack) cp -r base out ;; esac
+}
+# what a verb came to, without what differs from run to run
+result() {
+    case $1 in
+    run | report | merge) verdicts out 2>/dev/null ;;
+    pack) tar tf out.tar 2>/dev/null | sort ;;
+    *) cat stdout ;;
+    esac
+}
+wrong() {
+    bad=$((bad + 1))
+    echo "WRONG $*"
+    sed 's/^/    /' stderr | head -n 3
+}
+
+"${RUN[@]}" --out base >/dev/null 2>&1
+cp -r base other
+for i in 1 2; do "${RUN[@]}" --shard $i/2 --out shard$i >/dev/null 2>&1; done
+for verb in $VERBS; do
+    cmd=$(command_of "$verb")
+    prepare "$verb"
+    eval "INJECT_COUNT=$WORK/count LD_PRELOAD=$LIB $cmd" >stdout 2>stderr </dev/null
+    clean=$?
+    result "$verb" >expected
+    while read -r function calls; do
+        step=$(((calls + POINTS - 1) / POINTS))
+        [ "$calls" -gt 0 ] || continue
+        for ((n = 1 + RANDOM % step; n <= calls; n += step)); do
+            prepare "$verb"
+            eval "INJECT=$function:$n LD_PRELOAD=$LIB timeout -k 2 60 $cmd" >stdout 2>stderr </dev/null
+            code=$?
+            points=$((points + 1))
+            at="$verb, $function number $n of $calls: exit code $code"
+            if [ $code -ge 124 ]; then
+                wrong "$at"
+            elif [ $code = $clean ]; then
+                result "$verb" | cmp -s - expected || wrong "$at, another result"
+            elif [ $code -lt 2 ]; then
+                wrong "$at instead of $clean"
+            elif [ ! -s stderr ]; then
+                wrong "$at without a word"
+            fi
+            if [ "$verb" = run ] && [ $code -ge 2 ]; then
+                eval "$cmd --resume" >stdout 2>stderr </dev/null
+                code=$?
+                [ $code = $clean ] && verdicts out | cmp -s - expected || wrong "$at, then --resume: exit code $code"
+            fi
+        done
+    done <"$WORK/count"
+done
+echo "inject: $points points, $bad wrong"
+[ $bad = 0 ]

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A sample of make inject: where a call of the C library fails, nnvts says so, and changes no verdict.
+. "$(dirname "$0")/lib.sh"
+
+sample() {
+    [ -f "$NNVTS_BUILD/tests/inject.so" ] || skip "no inject.so"
+    INJECT_POINTS=$1 INJECT_VERBS=$2 check 0 timeout 300 "$ROOT/tests/inject/inject.sh"
+    has "$OUT" " points, 0 wrong"
+}
+test_run() { sample 1 run; }
+test_reading() { sample 2 "report verify pack"; }
+
+run_tests
