@@ -4,8 +4,8 @@
 #include "harness/datasheet/datasheet.h"
 #include "reports/html/page.h"
 
-static const char style[] =
-    "td ul { margin: 0; padding-left: 1.1em } td.none { color: var(--soft) } td.wrong { color: var(--F) }\n";
+static const char style[] = "td ul { margin: 0; padding-left: 1.1em; min-width: 24em } td.none { color: var(--soft) } "
+                            "td.wrong { color: var(--F) }\n";
 
 /** Rows of one operation that say the same stand in one line. */
 static bool alike(const struct nnv_sheet_row *a, const struct nnv_sheet_row *b) {
@@ -126,8 +126,9 @@ static void add_changes(struct nnv_text *t, const struct nnv_datasheet *sheet) {
 }
 
 void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t) {
-    static const char *const heads[] = {
-        "operation", "types", "supported where all of this is so", "#asked", "#right / found", "#computed right", NULL};
+    static const char *const heads[] = {"operation", "types",          "supported where all of this is so",
+                                        "#models",   "#right / found", "#computed right",
+                                        NULL};
     struct nnv_text heading = {0};
     size_t all = 0, some = 0, ops = 0;
     for (size_t i = 0; i < sheet->rows; i++) {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness/client/abi.h"
@@ -216,22 +217,27 @@ static bool verify(struct learner *l, const struct nnv_rules *rules) {
     return true;
 }
 
-static void tell(struct nnv_support *s, const struct nnv_rules *rules) {
-    struct nnv_text t = {0};
+static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/** Writes the conditions in the order of their words, so that the same ones of two types read the same. */
+static bool tell(struct learner *l, const struct nnv_rules *rules) {
+    struct nnv_support *s = l->s;
+    char *line[NNV_RULES];
+    size_t at = 0;
     for (size_t i = 0; i < rules->count; i++) {
-        const size_t before = t.len;
+        struct nnv_text t = {0};
         nnv_rule_tell_not(rules, i, &t);
-        if (t.failed || t.len + 2 > sizeof s->must) {
-            s->unexplained += (uint32_t)rules->item[i].failed;
-            if (t.data) t.data[t.len = before] = '\0';
-            continue;
-        }
-        nnv_text_add(&t, "\n");
+        line[i] = t.data ? nnv_arena_strdup(l->kept, t.data) : NULL;
+        nnv_text_free(&t);
+        if (!line[i]) return false;
+    }
+    qsort(line, rules->count, sizeof *line, by_text);
+    for (size_t i = 0; i < rules->count && at + strlen(line[i]) + 2 <= sizeof s->must; i++) {
+        at += (size_t)snprintf(s->must + at, sizeof s->must - at, "%s\n", line[i]);
         s->conditions++;
     }
-    snprintf(s->must, sizeof s->must, "%s", t.data ? t.data : "");
-    s->unexplained += (uint32_t)rules->left;
-    nnv_text_free(&t);
+    s->unexplained = (uint32_t)rules->left;
+    return true;
 }
 
 /* ------------------------------------------------------------------------ claims */
@@ -302,7 +308,7 @@ static bool learn_all(struct learner *l) {
     }
     bool ok = l->s->yes == 0 || l->s->no == 0 || learn(l, &rules);
     if (ok && l->s->yes > 0) ok = verify(l, &rules);
-    if (ok) tell(l->s, &rules);
+    if (ok) ok = tell(l, &rules);
     nnv_rules_free(&rules);
     if (ok) compute(l);
     return ok;
