@@ -49,6 +49,7 @@ judge() {
     if [ -z "$words" ]; then
         words=$(text like "$first")
         case " $names " in *unsteady* | *no-answer* | "  ") [ "$words" = "values are wrong" ] || named=yes ;; esac
+        case $(text where "$first") in "only in executions of the mode "*) named=yes ;; esac
     elif [ -z "$names" ]; then
         named=yes
     fi
