@@ -70,7 +70,8 @@ UNIT_SRC := $(shell find tests/unit -name 'test_*.c')
 UNIT := $(sort $(patsubst %.c,$(B)/tests/%,$(notdir $(UNIT_SRC))))
 SYSTEM := $(sort $(wildcard tests/system/test_*.sh))
 # System tests that take a quarter of a minute or more, but for the one of the main verb.
-LONG := aosp_client api arithmetic audit campaigns comfort docs engines explain faulty fuzz host levels libraries ndk pages planted reduce
+LONG := aosp_client api arithmetic audit campaigns comfort datasheet docs engines explain faulty fuzz host hostile inject \
+        levels libraries ndk onnx ort pages planted reduce tflite
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 
