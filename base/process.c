@@ -87,9 +87,9 @@ static void volunteer_for_oom(void) {
 #if defined(__x86_64__) || defined(__aarch64__)
 
 #if defined(__x86_64__)
-enum { MACHINE = AUDIT_ARCH_X86_64 };
+static const uint32_t MACHINE = AUDIT_ARCH_X86_64;
 #else
-#define MACHINE AUDIT_ARCH_AARCH64
+static const uint32_t MACHINE = AUDIT_ARCH_AARCH64;
 #endif
 
 /** Calls that do something to the process that an argument names. */

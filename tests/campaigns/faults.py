@@ -68,12 +68,18 @@ class Campaign:
         _, verdict, words = KINDS[kind]
         where = f"{kind} in {op} {type_}"
         need(set(records) == set(good), f"{where}: other cases")
+        hung = sum(record["verdict"] == "TIMEOUT" for record in records.values())
         for case, record in records.items():
-            if case not in struck or verdict is None:
+            if record["verdict"] == "NOTRUN" and case.startswith(f"ops/{op}/"):
+                # an operation that hung three times in a phase is not asked again
+                need(hung >= 3 and "did not end" in record.get("reason", ""), f"{where}: {case} was not run")
+            elif case not in struck or verdict is None:
                 for member in ("verdict", "compared"):
                     need(record[member] == good[case][member],
                          f"{where}: neighbour {case}: {member} {record[member]} instead of {good[case][member]}: "
                          f"{record.get('reason')}")
+            if record["verdict"] == "NOTRUN":
+                continue
             if case not in struck:
                 need(PRINTED not in record.get("log", ""), f"{where}: {case} has another case's log")
             elif verdict is None:
@@ -90,7 +96,7 @@ class Campaign:
         good = self.run("cpu", pairs, seed)
         prints = self.run(f"faulty:legal-prints@{op}", pairs, seed)
         struck = {case for case, r in prints.items() if PRINTED in r.get("log", "")}
-        compared = {case for case, r in good.items() if case.startswith(f"ops/{op}/{type_}/") and r["compared"] > 0}
+        compared = {case for case, r in good.items() if case.startswith(f"ops/{op}/{type_}/") and r.get("values", 0) > 0}
         need(compared <= struck, f"{op} {type_}: printed in {len(struck)} cases, compared in {len(compared)}")
         need(all(case.startswith(f"ops/{op}/{type_}/") for case in struck), f"{op} {type_}: printed elsewhere")
         return self.check(kind, op, type_, good, struck, self.run(f"faulty:{KINDS[kind][0]}@{op}", pairs, seed))

@@ -3,7 +3,13 @@
 # nnvts audit: judges the suites by planted bugs, and itself raises the alarm when they are blind or cry wolf.
 . "$(dirname "$0")/lib.sh"
 
-audit() { nnvts audit --suite device,ops --tier smoke --controls cpu --timeout 2 --out audit "$@"; }
+# audit ARGUMENTS: of the suites device and ops, with the control cpu, unless the arguments say other ones
+audit() {
+    local usual=()
+    [[ " $* " == *" --suite "* ]] || usual+=(--suite device,ops)
+    [[ " $* " == *" --controls "* ]] || usual+=(--controls cpu)
+    nnvts audit --tier smoke --timeout 2 --out audit "${usual[@]}" "$@"
+}
 
 test_catches() {
     check 0 audit --bugs 'beta-ignored,nameless,crash-execute,refuses-everything,legal-sum-*' --controls cpu,faulty:none

@@ -8,7 +8,7 @@ try_nothing_again
 # whole leaves no dump; a driver that supports nothing fails since nothing was compared.
 judge_bug() {
     local bug=$1 dump line
-    check 1 nnvts run --driver "faulty:$bug" --suite device,ops --tier smoke --timeout 1 --out "$bug" \
+    check 1 nnvts run -v --driver "faulty:$bug" --suite device,ops --tier smoke --timeout 1 --out "$bug" \
         --filter 'suite:device | op:TANH | op:SOFTMAX | op:CONV_2D | op:IF'
     has "$bug/junit.xml" "faulty:$bug"
     has "$bug/report.html" "faulty:$bug"
