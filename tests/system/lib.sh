@@ -51,6 +51,12 @@ verdict() { sed -n "s/.*\"verdicts\": *{[^}]*\"$2\": *\([0-9]*\).*/\1/p" "$1/sum
 # verdicts DIR: "name verdict" of every case, sorted
 verdicts() { sed -n 's/.*"case": *"\([^"]*\)".*"verdict": *"\([A-Z]*\)".*/\1 \2/p' "$1/journal.jsonl" | sort; }
 
+# goes_wrong_by RUN CASE DRIVER OPERATIONS: what the case dumped goes wrong first in one of these ("ADD|MUL")
+goes_wrong_by() {
+    nnvts bisect "$1/dumps/$(echo "$2" | tr / .).json" --driver "$3" >bisected 2>&1 || true
+    grep -Eq "first wrong: operation [0-9]+ \(($4)\)" bisected || { cat bisected >&2; fail "$2 goes wrong in something else than $4"; }
+}
+
 # Runs all tests of the script, each in a shell and folder of its own; cmocka's closing lines.
 run_tests() {
     local passed=0 failed=0 skipped=0 t code

@@ -18,8 +18,7 @@ run_all() {
     # A graph fails by an operation that fails alone, too.
     local name
     while read -r name _; do
-        nnvts bisect "out/dumps/$(echo "$name" | tr / .).json" --driver "$1" >bisected 2>&1 || true
-        grep -Eq "first wrong: operation [0-9]+ \(($3)\)" bisected || { cat bisected >&2; fail "$name: not in docs/use/findings.md"; }
+        goes_wrong_by out "$name" "$1" "$3"
     done <further
 }
 test_xnnpack() { needs xnnpack; run_all xnnpack '/(HARD_SWISH|RESIZE_BILINEAR)[/_]|/LOGISTIC/float32/(limits|sweep)/' 'HARD_SWISH|RESIZE_BILINEAR'; }
