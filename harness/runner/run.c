@@ -18,6 +18,7 @@
 #include "harness/journal/record.h"
 #include "harness/runner/ask.h"
 #include "harness/runner/pool/running.h"
+#include "harness/runner/signals.h"
 
 static const uint64_t TICK_NS = 200000000;
 
@@ -188,7 +189,10 @@ static enum nnv_status learn_from_death(struct run *r, struct nnv_journal_past *
 static void note_running(const struct nnv_run_options *o, const unsigned char *last, struct nnv_running *running) {
     size_t place = o->config->jobs < 1 ? 1 : (size_t)o->config->jobs, pending = 0;
     for (size_t i = 0; i < o->count; i++) pending += last[i] > 0;
+    struct nnv_signals signals;
+    nnv_signals_take(&signals, NULL); /* a limit of the size of files is an error here, as in the run */
     nnv_running_open(running, o->config->out, place + pending);
+    nnv_signals_give_back(&signals);
     for (size_t i = 0; i < o->count; i++)
         if (last[i] > 0) nnv_running_note(nnv_running_page(running, place++), 0, o->cases[i].name, last[i] - 1u);
 }

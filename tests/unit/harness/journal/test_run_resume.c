@@ -538,11 +538,12 @@ static void test_trials_of_a_single(void **state) {
     s.config.driver_options = options;
     s.config.timeout_ns = 1000000000;
     static const enum fault faults[] = {HANG_BUSY, NULL_POINTER, WRONG, FINE};
-    for (size_t i = 0; i < 24; i++) add_case(&s, "made", faults[i / 2 % 4], 0);
+    enum { TRIED = 8 }; /* two of each: an operation that hangs three times is not asked again */
+    for (size_t i = 0; i < TRIED; i++) add_case(&s, "made", faults[i / 2 % 4], 0);
     run_well(&s);
     json_t *lines = read_journal(s.out);
     static const char *const verdict[] = {"TIMEOUT", "CRASH", "FAIL", "PASS"};
-    for (size_t i = 0; i < 24; i++)
+    for (size_t i = 0; i < TRIED; i++)
         assert_string_equal(text_of(record_of(lines, s.list.item[i].name), "verdict"), verdict[i / 2 % 4]);
     json_decref(lines);
     setup_free(&s);

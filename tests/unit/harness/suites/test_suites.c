@@ -167,7 +167,7 @@ static void spec_arguments(void **state) {
     struct nnv_err err = {0};
     const struct nnv_suite *suite = nnv_suite_by_name("spec");
     assert_int_not_equal(suite->list(&config, &list, &err), NNV_OK); /* an empty folder */
-    assert_non_null(strstr(err.text, "no .json, .jsonl or .example.cpp files"));
+    assert_non_null(strstr(err.text, "no .json, .jsonl, .example.cpp or .onnx files"));
     char path[80];
     snprintf(path, sizeof path, "%s/one.jsonl", folder);
     write_file("one.jsonl", SUM "\n");
