@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,14 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/process.h"
 #include "base/text.h"
+
+bool nnv_driver_is_remote(const char *argument) { return strncmp(argument, "remote:", 7) == 0; }
+
+bool nnv_driver_is_apart(const char *argument) {
+    return strncmp(argument, "host:", 5) == 0 || nnv_driver_is_remote(argument);
+}
 
 const char *nnv_abi_status_name(int status, char *buf) {
     static const char *const names[] = {
@@ -282,12 +290,22 @@ static const char *load_error(const char *path) {
     return strncmp(text, path, n) == 0 && strncmp(text + n, ": ", 2) == 0 ? text + n + 2 : text;
 }
 
+/** Loads a library; what its constructors changed of the thread's arithmetic is put back before it is called. */
+static void *load(const char *path) {
+    fenv_t before;
+    fegetenv(&before);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    nnv_restore_flags();
+    fesetenv(&before);
+    return handle;
+}
+
 enum nnv_status nnv_driver_open(struct nnv_driver *to, const char *path, const char *options, struct nnv_err *err) {
     if (!is_file(path)) return nnv_fail(err, NNV_INVALID, "driver '%s': no such file", path);
     /* dlopen searches the system's folders for names without a slash. */
     char absolute[PATH_MAX_BYTES];
     if (!realpath(path, absolute)) return nnv_fail(err, NNV_IO, "driver '%s': %s", path, strerror(errno));
-    void *handle = dlopen(absolute, RTLD_NOW | RTLD_LOCAL);
+    void *handle = load(absolute);
     if (!handle) return nnv_fail(err, NNV_INVALID, "driver '%s': cannot be loaded: %s", path, load_error(absolute));
     nnvts_driver_get_fn get = NULL;
     void *symbol = dlsym(handle, NNVTS_DRIVER_SYMBOL);

@@ -24,6 +24,10 @@ struct nnv_driver {
  */
 NNV_USE_RESULT enum nnv_status nnv_driver_resolve(const char *argument, struct nnv_arena *arena, const char **path,
                                                   const char **options, struct nnv_err *err);
+/** The driver runs apart from the process that opens it, and can't reach its memory: host:DRIVER, remote:HOST. */
+bool nnv_driver_is_apart(const char *argument);
+/** The driver is one of another machine: remote:HOST. */
+bool nnv_driver_is_remote(const char *argument);
 /** The first file of this name in the driver folders, arena's; *path is NULL where none has it. */
 NNV_USE_RESULT enum nnv_status nnv_driver_file(const char *name, struct nnv_arena *arena, const char **path,
                                                struct nnv_err *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 
+#include "base/folder.h"
 #include "base/words.h"
 
 #include <dirent.h>
@@ -16,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DEEPEST_FOLDER = 64 };
+enum { DEEPEST_FOLDER = 64, BUFFER = 1 << 18 };
 
 /* "path: what: reason", with a remedy where one is known. */
 static enum nnv_status refuse(struct nnv_err *err, enum nnv_status status, const char *path, const char *what,
@@ -25,19 +26,18 @@ static enum nnv_status refuse(struct nnv_err *err, enum nnv_status status, const
                          : number == EACCES || number == EPERM || number == EROFS
                              ? " (check the permissions or choose another place)"
                              : "";
-    char text[128];
-    return nnv_fail(err, number == ENOMEM ? NNV_NO_MEMORY : status, "%s: %s: %s%s", path, what,
-                    strerror_r(number, text, sizeof text), remedy);
+    return nnv_fail(err, number == ENOMEM ? NNV_NO_MEMORY : status, "%s: %s: %s%s", path, what, strerror(number),
+                    remedy);
 }
 
-static enum nnv_status refused(struct nnv_err *err, const char *path, const char *what, int number) {
+enum nnv_status nnv_file_refused(struct nnv_err *err, const char *path, const char *what, int number) {
     return refuse(err, NNV_IO, path, what, number);
 }
 
-/* A path that names nothing readable is the caller's mistake, not the machine's. */
-static enum nnv_status unreadable(struct nnv_err *err, const char *path, const char *what, int number) {
-    bool wrong_path = number == ENOENT || number == ENOTDIR || number == EISDIR || number == EACCES ||
-                      number == ELOOP || number == ENAMETOOLONG;
+/* A path that names nothing fit is the caller's mistake, not the machine's. */
+static enum nnv_status unfit(struct nnv_err *err, const char *path, const char *what, int number) {
+    bool wrong_path = number == ENOENT || number == ENOTDIR || number == EISDIR || number == EEXIST ||
+                      number == EACCES || number == EROFS || number == ELOOP || number == ENAMETOOLONG;
     return refuse(err, wrong_path ? NNV_INVALID : NNV_IO, path, what, number);
 }
 
@@ -69,7 +69,7 @@ static enum nnv_status read_all(int fd, const char *path, size_t limit, char **d
         ssize_t got = read(fd, p + n, cap - 1 - n);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
-            status = unreadable(err, path, "cannot read", errno);
+            status = unfit(err, path, "cannot read", errno);
             goto out;
         }
         if (got == 0) break;
@@ -92,8 +92,8 @@ out:
 
 enum nnv_status nnv_file_read(const char *path, size_t limit, char **data, size_t *size, struct nnv_err *err) {
     if (limit > SIZE_MAX / 2) limit = SIZE_MAX / 2;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return unreadable(err, path, "cannot open", errno);
+    int fd = nnv_folder_open(path, O_RDONLY);
+    if (fd < 0) return unfit(err, path, "cannot open", errno);
     enum nnv_status status = read_all(fd, path, limit, data, size, err);
     close(fd);
     return status;
@@ -113,81 +113,126 @@ enum nnv_status nnv_write_all(int fd, const void *data, size_t n, const char *na
             struct pollfd wait = {.fd = fd, .events = POLLOUT};
             poll(&wait, 1, -1);
         } else if (errno != EINTR) {
-            return refused(err, name, "cannot write", errno);
+            return nnv_file_refused(err, name, "cannot write", errno);
         }
     }
     return NNV_OK;
 }
 
-/* Writes, syncs and closes one descriptor. */
-static enum nnv_status write_and_close(int fd, const void *data, size_t size, bool sync, const char *path,
-                                       struct nnv_err *err) {
-    enum nnv_status status = nnv_write_all(fd, data, size, path, err);
-    if (status == NNV_OK && sync && fsync(fd) != 0) status = refused(err, path, "cannot sync", errno);
-    if (close(fd) != 0 && status == NNV_OK) status = refused(err, path, "cannot write", errno);
-    return status;
-}
-
-int nnv_file_temporary(const char *path, char **name) {
+int nnv_file_temporary(int folder, const char *name, char **temporary) {
     enum { ATTEMPTS = 8 };
     int fd = -1;
-    *name = NULL;
+    *temporary = NULL;
     for (int i = 0; i < ATTEMPTS && fd < 0; i++) {
         uint64_t random = 0;
         if (getrandom(&random, sizeof random, 0) < 0) random = (uint64_t)getpid();
-        free(*name);
-        if (asprintf(name, "%s.%016" PRIx64 ".tmp", path, random) < 0) {
-            *name = NULL;
+        free(*temporary);
+        if (asprintf(temporary, "%s.%016" PRIx64 ".tmp", name, random) < 0) {
+            *temporary = NULL;
             errno = ENOMEM;
             return -1;
         }
-        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        fd = openat(folder, *temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (fd < 0 && errno != EEXIST) break;
     }
     const int number = errno;
     if (fd < 0) {
-        free(*name);
-        *name = NULL;
+        free(*temporary);
+        *temporary = NULL;
     }
     errno = number;
     return fd;
 }
 
-enum nnv_status nnv_file_write(const char *path, const void *data, size_t size, struct nnv_err *err) {
+/* ---------------------------------------------------------- piece by piece */
+
+/** What is no file of its own is written to as it is: a pipe, a terminal, /dev/stdout whatever it leads to. */
+static bool is_written_through(int folder, const char *name, const char *path) {
     struct stat st;
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) return refused(err, path, "cannot write", EISDIR);
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) { /* a terminal or pipe cannot be replaced */
-        int fd = open(path, O_WRONLY | O_CLOEXEC);
-        if (fd < 0) return refused(err, path, "cannot open", errno);
-        return write_and_close(fd, data, size, false, path, err);
+    return fstatat(folder, name, &st, 0) == 0 && (!S_ISREG(st.st_mode) || strncmp(path, "/dev/", 5) == 0);
+}
+
+enum nnv_status nnv_stream_open(struct nnv_stream *s, const char *path, struct nnv_err *err) {
+    bool kept = false;
+    *s = NNV_STREAM_NONE;
+    s->path = strdup(path);
+    s->buffer = malloc(BUFFER);
+    const bool ok = s->path != NULL && s->buffer != NULL;
+    if (ok) s->folder = nnv_folder_of(s->path, &s->name, &kept);
+    if (s->folder >= 0)
+        s->fd = !kept && is_written_through(s->folder, s->name, s->path)
+                    ? openat(s->folder, s->name, O_WRONLY | O_CLOEXEC)
+                    : nnv_file_temporary(s->folder, s->name, &s->temporary);
+    if (s->fd >= 0) return NNV_OK;
+    const int number = errno;
+    nnv_stream_drop(s);
+    return ok ? nnv_file_refused(err, path, "cannot create", number)
+              : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+}
+
+static enum nnv_status flush(struct nnv_stream *s, struct nnv_err *err) {
+    const size_t n = s->used;
+    s->used = 0;
+    return nnv_write_all(s->fd, s->buffer, n, s->path, err);
+}
+
+enum nnv_status nnv_stream_add(struct nnv_stream *s, const void *data, size_t n, struct nnv_err *err) {
+    if (n > BUFFER - s->used) {
+        enum nnv_status status = flush(s, err);
+        if (status != NNV_OK || n > BUFFER)
+            return status == NNV_OK ? nnv_write_all(s->fd, data, n, s->path, err) : status;
     }
-    char *temporary;
-    const int fd = nnv_file_temporary(path, &temporary);
-    if (fd < 0 && errno == ENOMEM) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
-    if (fd < 0) return refused(err, path, "cannot create", errno);
-    enum nnv_status status = write_and_close(fd, data, size, true, path, err);
-    if (status == NNV_OK && rename(temporary, path) != 0) status = refused(err, path, "cannot replace", errno);
-    if (status != NNV_OK) unlink(temporary);
-    free(temporary);
+    if (n > 0) memcpy(s->buffer + s->used, data, n);
+    s->used += n;
+    return NNV_OK;
+}
+
+enum nnv_status nnv_stream_end(struct nnv_stream *s, struct nnv_err *err) {
+    enum nnv_status status = flush(s, err);
+    if (status == NNV_OK && s->temporary != NULL && !s->unsynced && fsync(s->fd) != 0)
+        status = nnv_file_refused(err, s->path, "cannot sync", errno);
+    const int fd = s->fd;
+    s->fd = -1;
+    if (close(fd) != 0 && status == NNV_OK) status = nnv_file_refused(err, s->path, "cannot write", errno);
+    if (status == NNV_OK && s->temporary != NULL) {
+        if (renameat(s->folder, s->temporary, s->folder, s->name) != 0)
+            status = nnv_file_refused(err, s->path, "cannot replace", errno);
+        else
+            *s->temporary = '\0';
+    }
+    nnv_stream_drop(s);
     return status;
 }
 
+void nnv_stream_drop(struct nnv_stream *s) {
+    if (s->fd >= 0) close(s->fd);
+    if (s->temporary != NULL && *s->temporary != '\0') unlinkat(s->folder, s->temporary, 0);
+    if (s->folder >= 0) close(s->folder);
+    free(s->path);
+    free(s->temporary);
+    free(s->buffer);
+    *s = NNV_STREAM_NONE;
+}
+
+static enum nnv_status write_whole(const char *path, const void *data, size_t size, bool synced, struct nnv_err *err) {
+    struct nnv_stream s = NNV_STREAM_NONE;
+    enum nnv_status status = nnv_stream_open(&s, path, err);
+    s.unsynced = !synced;
+    if (status == NNV_OK) status = nnv_stream_add(&s, data, size, err);
+    if (status == NNV_OK) status = nnv_stream_end(&s, err);
+    nnv_stream_drop(&s);
+    return status;
+}
+
+enum nnv_status nnv_file_write(const char *path, const void *data, size_t size, struct nnv_err *err) {
+    return write_whole(path, data, size, true, err);
+}
+
 enum nnv_status nnv_file_create(const char *path, const void *data, size_t size, struct nnv_err *err) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd < 0) return refused(err, path, "cannot create", errno);
-    return write_and_close(fd, data, size, false, path, err);
+    return write_whole(path, data, size, false, err);
 }
 
 /* ------------------------------------------------------------------ folders */
-
-static enum nnv_status make_one(const char *path, struct nnv_err *err) {
-    struct stat st;
-    if (mkdir(path, 0777) == 0) return NNV_OK;
-    int number = errno;
-    if (stat(path, &st) != 0) return refused(err, path, "cannot create the folder", number);
-    if (!S_ISDIR(st.st_mode)) return refused(err, path, "cannot create the folder", EEXIST);
-    return NNV_OK;
-}
 
 enum nnv_status nnv_file_write_text(const char *folder, const char *name, const struct nnv_text *text,
                                     struct nnv_err *err) {
@@ -201,18 +246,36 @@ enum nnv_status nnv_file_write_text(const char *folder, const char *name, const 
     return s;
 }
 
-enum nnv_status nnv_file_mkdir(const char *path, struct nnv_err *err) {
-    char *copy = strdup(path);
-    if (!copy) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
-    enum nnv_status status = NNV_OK;
-    for (char *p = copy; *p && status == NNV_OK; p++) {
-        if (p == copy || *p != '/' || p[-1] == '/') continue;
-        *p = '\0';
-        status = make_one(copy, err);
-        *p = '/';
-    }
-    if (status == NNV_OK) status = make_one(copy, err);
-    free(copy);
+/* Writes nothing, but where it could. */
+static enum nnv_status try_in(const char *folder, const char *path, struct nnv_err *err) {
+    char *temporary = NULL;
+    const int at = nnv_folder_open(folder, O_PATH | O_DIRECTORY);
+    const int fd = at < 0 ? -1 : nnv_file_temporary(at, "nnvts", &temporary), number = errno;
+    if (fd >= 0) unlinkat(at, temporary, 0);
+    if (fd >= 0) close(fd);
+    if (at >= 0) close(at);
+    free(temporary);
+    return fd >= 0 ? NNV_OK : unfit(err, path, "cannot create", number);
+}
+
+enum nnv_status nnv_file_try(const char *path, bool folder, struct nnv_err *err) {
+    struct stat st;
+    const bool there = stat(path, &st) == 0;
+    if (there && folder && !S_ISDIR(st.st_mode)) return unfit(err, path, "cannot create the folder", EEXIST);
+    if (there && !folder && S_ISDIR(st.st_mode)) return unfit(err, path, "cannot write", EISDIR);
+    if (there && !folder && !S_ISREG(st.st_mode)) return NNV_OK;
+    if (there && folder) return try_in(path, path, err);
+    char *up = strdup(*path ? path : ".");
+    if (!up) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    do {
+        char *slash = strrchr(up, '/');
+        if (!slash)
+            snprintf(up, 2, ".");
+        else
+            slash[slash == up] = '\0';
+    } while (folder && stat(up, &st) != 0 && errno == ENOENT && strcmp(up, "/") != 0 && strcmp(up, ".") != 0);
+    const enum nnv_status status = try_in(up, path, err);
+    free(up);
     return status;
 }
 
@@ -271,12 +334,12 @@ static enum nnv_status walk(struct listing *l, const char *folder, int depth) {
     if (depth > DEEPEST_FOLDER)
         return nnv_fail(l->err, NNV_INVALID, "%s: folders are nested more than %d deep", folder, DEEPEST_FOLDER);
     DIR *dir = opendir(folder);
-    if (!dir) return unreadable(l->err, folder, "cannot open the folder", errno);
+    if (!dir) return unfit(l->err, folder, "cannot open the folder", errno);
     enum nnv_status status = NNV_OK;
     const struct dirent *e;
     while (status == NNV_OK && (errno = 0, e = readdir(dir)))
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) status = visit(l, folder, e->d_name, depth);
-    if (status == NNV_OK && errno) status = refused(l->err, folder, "cannot read the folder", errno);
+    if (status == NNV_OK && errno) status = nnv_file_refused(l->err, folder, "cannot read the folder", errno);
     closedir(dir);
     return status;
 }
@@ -287,7 +350,7 @@ enum nnv_status nnv_file_list(const char *path, const char *const *suffixes, cha
                               struct nnv_err *err) {
     struct listing l = {.suffixes = suffixes, .err = err};
     struct stat st;
-    if (stat(path, &st) != 0) return unreadable(err, path, "cannot open", errno);
+    if (stat(path, &st) != 0) return unfit(err, path, "cannot open", errno);
     enum nnv_status status = S_ISDIR(st.st_mode) ? walk(&l, path, 0) : add_path(&l, path);
     if (status != NNV_OK) {
         nnv_file_list_free(l.paths, l.count);
@@ -302,4 +365,9 @@ enum nnv_status nnv_file_list(const char *path, const char *const *suffixes, cha
 void nnv_file_list_free(char **paths, size_t count) {
     for (size_t i = 0; i < count; i++) free(paths[i]);
     free(paths);
+}
+
+const char *nnv_file_temp(void) {
+    const char *folder = getenv("TMPDIR");
+    return folder && *folder ? folder : "/tmp";
 }

@@ -26,7 +26,10 @@ static const char *skip_escape(const char *s, const char *end) {
 static const char *skip_string(const char *s, const char *end) {
     for (s++; s != NULL && s < end && (unsigned char)*s >= 0x20;) {
         if (*s == '"') return s + 1;
-        s = *s == '\\' ? skip_escape(s, end) : nnv_utf8_next(s, end, NULL);
+        if (*s == '\\')
+            s = skip_escape(s, end);
+        else
+            s = (unsigned char)*s < 0x80 ? s + 1 : nnv_utf8_next(s, end, NULL);
     }
     return NULL;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/file.h"
 #include "base/nearest.h"
 #include "base/text.h"
 
@@ -115,6 +116,15 @@ static enum nnv_status set_string(const char **value, const char *text, struct c
     return NNV_OK;
 }
 
+/* What is found out before the work is not lost after it. */
+static enum nnv_status set_output(const struct nnv_opt *o, const char *text, struct cursor *c) {
+    enum nnv_status status = set_string(o->value, text, c);
+    if (status == NNV_OK && !*text)
+        status =
+            nnv_fail(c->err, NNV_INVALID, "%s '': expected a %s", c->shown, o->kind == NNV_OPT_OUT ? "file" : "folder");
+    return status == NNV_OK ? nnv_file_try(text, o->kind == NNV_OPT_OUT_DIR, c->err) : status;
+}
+
 static enum nnv_status set_value(const struct nnv_opt *o, const char *text, struct cursor *c) {
     switch (o->kind) {
     case NNV_OPT_FLAG:
@@ -130,6 +140,9 @@ static enum nnv_status set_value(const struct nnv_opt *o, const char *text, stru
         return set_choice(o, text, c);
     case NNV_OPT_LIST:
         return add_item(o->value, text, c->shown, c->err);
+    case NNV_OPT_OUT:
+    case NNV_OPT_OUT_DIR:
+        return set_output(o, text, c);
     }
     return nnv_fail(c->err, NNV_INTERNAL, "%s: unknown kind of option", c->shown);
 }
@@ -210,6 +223,8 @@ static void add_default(struct nnv_text *t, const struct nnv_opt *o) {
     case NNV_OPT_LIST:
         return;
     case NNV_OPT_STRING:
+    case NNV_OPT_OUT:
+    case NNV_OPT_OUT_DIR:
         if (*(const char *const *)o->value) nnv_text_addf(t, " [%s]", *(const char *const *)o->value);
         return;
     case NNV_OPT_U64:

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -20,6 +21,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/folder.h"
+#include "base/text.h"
 
 static const uint64_t GIVE_UP_NS = 5000000000;
 
@@ -145,7 +148,10 @@ void nnv_process_protect_parent(void) {}
 #endif
 
 void nnv_process_sandbox(int log) {
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    struct rlimit core = {0};
+    getrlimit(RLIMIT_CORE, &core);
+    core.rlim_cur = 0; /* whoever wants one of this process may still raise it */
+    setrlimit(RLIMIT_CORE, &core);
     volunteer_for_oom();
     nnv_process_protect_parent();
     int null = open("/dev/null", O_RDWR);
@@ -153,9 +159,43 @@ void nnv_process_sandbox(int log) {
     dup2(null, STDIN_FILENO);
     dup2(log, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
-    close_range(STDERR_FILENO + 1, ~0U, 0);
+    nnv_folder_close_others(STDERR_FILENO + 1);
     /* A new buffer: the mode of one in use changes only in part. It is the process's for good. */
     setvbuf(stdout, malloc(BUFSIZ), _IOLBF, BUFSIZ);
+}
+
+/** Adds what was written to the file. */
+static void add_file(struct nnv_text *t, int fd) {
+    char part[4096];
+    const off_t bytes = lseek(fd, 0, SEEK_CUR);
+    for (off_t at = 0; at < bytes;) {
+        const size_t rest = (size_t)(bytes - at); /* the file is longer */
+        const ssize_t n = pread(fd, part, rest < sizeof part ? rest : sizeof part, at);
+        if (n <= 0) break;
+        nnv_text_add_n(t, part, (size_t)n);
+        at += n;
+    }
+}
+
+bool nnv_process_output(char *const *words, size_t most, uint64_t timeout_ns, struct nnv_text *out) {
+    struct nnv_end end = {.code = CLD_KILLED};
+    /* A file in memory that cannot grow takes what it prints without anybody who reads. */
+    const int log = memfd_create("nnvts-output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const bool ready = log >= 0 && ftruncate(log, (off_t)most) == 0 &&
+                       fcntl(log, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0;
+    const pid_t pid = ready ? nnv_process_fork() : -1;
+    if (pid == 0) {
+        nnv_process_sandbox(log);
+        const int null = open("/dev/null", O_WRONLY);
+        if (null >= 0) dup2(null, STDERR_FILENO);
+        execvp(words[0], words);
+        _exit(127);
+    }
+    if (pid > 0) nnv_process_wait(pid, timeout_ns, &end);
+    const bool well = end.code == CLD_EXITED && end.status == 0;
+    if (well) add_file(out, log);
+    if (log >= 0) close(log);
+    return well;
 }
 
 bool nnv_process_ended(pid_t pid, struct nnv_end *end) {
@@ -180,7 +220,7 @@ size_t nnv_process_kill_left(void) {
     size_t n = 0;
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     FILE *f = fopen(path, "re");
-    for (int got; f != NULL && (got = fscanf(f, "%d", &pid)) == 1;) {
+    while (f != NULL && fscanf(f, "%d", &pid) == 1) {
         if (is_ours(pid)) continue;
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
@@ -216,10 +256,18 @@ void nnv_process_wait(pid_t pid, uint64_t timeout_ns, struct nnv_end *end) {
     end->timeout_ns = timeout_ns;
 }
 
+#define SIGNAL(name) [SIG##name] = "SIG" #name
+static const char *const signals[] = {
+    SIGNAL(HUP),    SIGNAL(INT),  SIGNAL(QUIT),  SIGNAL(ILL),  SIGNAL(TRAP), SIGNAL(ABRT),   SIGNAL(BUS),  SIGNAL(FPE),
+    SIGNAL(KILL),   SIGNAL(USR1), SIGNAL(SEGV),  SIGNAL(USR2), SIGNAL(PIPE), SIGNAL(ALRM),   SIGNAL(TERM), SIGNAL(CHLD),
+    SIGNAL(STKFLT), SIGNAL(CONT), SIGNAL(STOP),  SIGNAL(TSTP), SIGNAL(TTIN), SIGNAL(TTOU),   SIGNAL(URG),  SIGNAL(XCPU),
+    SIGNAL(XFSZ),   SIGNAL(PROF), SIGNAL(WINCH), SIGNAL(POLL), SIGNAL(PWR),  SIGNAL(VTALRM), SIGNAL(SYS),
+};
+#undef SIGNAL
+
 const char *nnv_signal_name(int signal, char *buf) {
-    const char *name = sigabbrev_np(signal);
-    if (name != NULL)
-        snprintf(buf, 32, "SIG%s", name);
+    if (signal > 0 && signal < (int)(sizeof signals / sizeof *signals) && signals[signal] != NULL)
+        snprintf(buf, 32, "%s", signals[signal]);
     else
         snprintf(buf, 32, "signal %d", signal);
     return buf;
@@ -236,4 +284,13 @@ const char *nnv_end_text(const struct nnv_end *end, char *buf) {
     else
         snprintf(buf, 64, "died with %s", nnv_signal_name(end->status, name));
     return buf;
+}
+
+void nnv_restore_flags(void) {
+#if defined(__x86_64__)
+    uint64_t flags;
+    const uint64_t alignment_check = UINT64_C(1) << 18;
+    __asm__ volatile("cld\n\tpushfq\n\tpopq %0" : "=r"(flags)::"memory", "cc");
+    if (flags & alignment_check) __asm__ volatile("pushq %0\n\tpopfq" ::"r"(flags & ~alignment_check) : "memory", "cc");
+#endif
 }

@@ -9,6 +9,8 @@
 
 #include "base/status.h"
 
+struct nnv_text;
+
 /** How a process ended. */
 struct nnv_end {
     int code;            /**< CLD_EXITED, CLD_KILLED or CLD_DUMPED, of waitid(2) */
@@ -30,7 +32,8 @@ pid_t nnv_process_fork(void);
 void nnv_process_protect_parent(void);
 /**
  * Makes this forked process one in which a driver may run: no core file, first victim when memory runs out, stdin
- * /dev/null, stdout and stderr to log (-1: /dev/null), no other descriptors; the parent is protected from it.
+ * /dev/null, stdout and stderr to log (-1: /dev/null), no other descriptors but those of kept folders (folder.h); the
+ * parent is protected from it.
  */
 void nnv_process_sandbox(int log);
 /**
@@ -53,11 +56,18 @@ void nnv_process_kill(pid_t pid);
  */
 void nnv_process_wait(pid_t pid, uint64_t timeout_ns, struct nnv_end *end);
 /**
+ * Runs a program (words: NULL-terminated, the first is looked for in PATH) in a sandbox and adds what it prints on
+ * stdout, at most so many bytes of it. False if it cannot be run, fails, or takes longer: then nothing is added.
+ */
+bool nnv_process_output(char *const *words, size_t most, uint64_t timeout_ns, struct nnv_text *out);
+/**
  * "died with SIGSEGV", "called exit(3)", "was killed by SIGKILL (out of memory?)", "did not end within 10 s", into buf
  * (room 64).
  */
 const char *nnv_end_text(const struct nnv_end *end, char *buf);
 /** "SIGSEGV"; "signal 77" for one without a name. buf holds 32. */
 const char *nnv_signal_name(int signal, char *buf);
+/** For after code of others, in its thread: strings go forwards, and memory may be read at any address. */
+void nnv_restore_flags(void);
 
 #endif

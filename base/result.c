@@ -3,26 +3,12 @@
 
 #include <stdio.h>
 
-#include "NeuralNetworksTypes.h"
+#include "nnvts/ndk_results.h"
 
 const char *nnv_result_name(int code, char buf[static 32]) {
-    static const char *const names[] = {
-        [ANEURALNETWORKS_NO_ERROR] = "NO_ERROR",
-        [ANEURALNETWORKS_OUT_OF_MEMORY] = "OUT_OF_MEMORY",
-        [ANEURALNETWORKS_INCOMPLETE] = "INCOMPLETE",
-        [ANEURALNETWORKS_UNEXPECTED_NULL] = "UNEXPECTED_NULL",
-        [ANEURALNETWORKS_BAD_DATA] = "BAD_DATA",
-        [ANEURALNETWORKS_OP_FAILED] = "OP_FAILED",
-        [ANEURALNETWORKS_BAD_STATE] = "BAD_STATE",
-        [ANEURALNETWORKS_UNMAPPABLE] = "UNMAPPABLE",
-        [ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE] = "OUTPUT_INSUFFICIENT_SIZE",
-        [ANEURALNETWORKS_UNAVAILABLE_DEVICE] = "UNAVAILABLE_DEVICE",
-        [ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT] = "MISSED_DEADLINE_TRANSIENT",
-        [ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT] = "MISSED_DEADLINE_PERSISTENT",
-        [ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT] = "RESOURCE_EXHAUSTED_TRANSIENT",
-        [ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT] = "RESOURCE_EXHAUSTED_PERSISTENT",
-        [ANEURALNETWORKS_DEAD_OBJECT] = "DEAD_OBJECT",
-    };
+#define X(NAME) [ANEURALNETWORKS_##NAME] = #NAME,
+    static const char *const names[] = {NNVTS_NDK_RESULTS(X)};
+#undef X
     if (code >= 0 && (size_t)code < sizeof names / sizeof *names) return names[code];
     snprintf(buf, 32, "result %d", code);
     return buf;

@@ -31,18 +31,17 @@ static void expand(const uint8_t *block, uint32_t *w) {
 }
 
 static void compress(uint32_t *state, const uint8_t *block) {
-    uint32_t w[64], v[8];
-    expand(block, w);
-    memcpy(v, state, sizeof v);
+    uint32_t word[64], a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+    expand(block, word);
     for (int i = 0; i < 64; i++) {
-        uint32_t a = v[0], e = v[4];
-        uint32_t choice = (e & v[5]) ^ (~e & v[6]), majority = (a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]);
-        uint32_t x = v[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choice + constants[i] + w[i];
-        uint32_t y = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority;
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += x;
-        v[0] = x + y;
+        const uint32_t choice = (e & f) ^ (~e & g), majority = (a & b) ^ (a & c) ^ (b & c);
+        const uint32_t x = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choice + constants[i] + word[i];
+        const uint32_t y = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority;
+        h = g, g = f, f = e, e = d + x;
+        d = c, c = b, b = a, a = x + y;
     }
+    const uint32_t v[] = {a, b, c, d, e, f, g, h};
     for (int i = 0; i < 8; i++) state[i] += v[i];
 }
 
@@ -56,6 +55,13 @@ void nnv_sha256_begin(struct nnv_sha256 *h) {
 void nnv_sha256_add(struct nnv_sha256 *h, const void *data, size_t n) {
     const uint8_t *from = data;
     while (n > 0) {
+        if (h->count % BLOCK == 0 && n >= BLOCK) { /* whole blocks where they lie */
+            compress(h->state, from);
+            h->count += BLOCK;
+            from += BLOCK;
+            n -= BLOCK;
+            continue;
+        }
         size_t used = h->count % BLOCK, room = BLOCK - used, take = n < room ? n : room;
         memcpy(h->block + used, from, take);
         h->count += take;

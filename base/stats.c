@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/rng.h"
 
@@ -214,6 +215,54 @@ double nnv_signed_rank(const double *x, size_t n) {
     free(sorted);
     free(rank);
     return p;
+}
+
+/** Beyond this many standard deviations, on both sides together, lies what confidence leaves of a normal distribution.
+ */
+static double normal_bound(double confidence) {
+    double low = 0, high = 40;
+    for (int i = 0; i < 60; i++) {
+        const double middle = (low + high) / 2;
+        *(erfc(middle / sqrt(2)) > 1 - confidence ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/** The variance of Kendall's sum of signs over n numbers, with ties corrected. */
+static double kendall_variance(const double *sorted, size_t n) {
+    const double m = (double)n;
+    double v = m * (m - 1) * (2 * m + 5);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && sorted[end] == sorted[i]; end++) continue;
+        const double t = (double)(end - i);
+        v -= t * (t - 1) * (2 * t + 5);
+    }
+    return v / 18;
+}
+
+struct nnv_trend nnv_trend_of(const double *x, const double *y, size_t n, double confidence) {
+    enum { FEWEST = 4 };
+    struct nnv_trend t = {.interval = {-INFINITY, INFINITY}, .p = 1};
+    const size_t pairs = n * (n - 1) / 2;
+    double *slopes = n >= FEWEST ? malloc((pairs + n) * sizeof *slopes) : NULL;
+    if (!slopes) return t;
+    double *sorted = slopes + pairs, signs = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++) {
+            const double slope = slopes[count++] = (y[i] - y[k]) / (x[i] - x[k]);
+            signs += (slope > 0) - (slope < 0);
+        }
+    memcpy(sorted, y, n * sizeof *y);
+    nnv_sort(sorted, n);
+    nnv_sort(slopes, pairs);
+    const double deviation = sqrt(kendall_variance(sorted, n)), reach = normal_bound(confidence) * deviation;
+    const double below = floor(((double)pairs - reach) / 2);
+    t.slope = nnv_median(slopes, pairs);
+    if (below >= 1) t.interval = (struct nnv_interval){slopes[(size_t)below - 1], slopes[pairs - (size_t)below]};
+    if (fabs(signs) > 1) t.p = erfc((fabs(signs) - 1) / deviation / sqrt(2));
+    free(slopes);
+    return t;
 }
 
 uint64_t nnv_early_stop_samples(uint64_t over, double p, double confidence) {

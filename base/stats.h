@@ -3,7 +3,7 @@
  * @file stats.h Statistics of measurements: quantiles with intervals, paired tests, early stopping.
  *
  * Nothing here assumes a distribution: quantiles come with intervals from order statistics (a binomial argument), means
- * with bootstrap intervals, paired answers with McNemar's exact test.
+ * with bootstrap intervals, paired answers with McNemar's exact test, trends with the median of slopes.
  */
 #ifndef NNV_BASE_STATS_H
 #define NNV_BASE_STATS_H
@@ -59,6 +59,19 @@ double nnv_mann_whitney(const double *a, size_t na, const double *b, size_t nb);
  * or memory is short.
  */
 double nnv_signed_rank(const double *x, size_t n);
+
+/** How y changes with x. */
+struct nnv_trend {
+    double slope;                 /**< the median of the slopes between all pairs (Theil and Sen) */
+    struct nnv_interval interval; /**< where it lies, by Kendall's statistic (Sen 1968) */
+    double
+        p; /**< two-sided, of the test of Mann and Kendall: how likely are numbers without a trend in such an order? */
+};
+/**
+ * The trend of n numbers y at places x that all differ; whatever the distribution, and with few numbers that are wild.
+ * Fewer than 4, or no memory: slope 0, within (-INFINITY, INFINITY), p 1.
+ */
+struct nnv_trend nnv_trend_of(const double *x, const double *y, size_t n, double confidence);
 
 /**
  * Early stopping: the least number of samples of which `over` may exceed a bound and yet show, at this confidence, that

@@ -3,12 +3,23 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
+
+static atomic_bool lacked;
+
+bool nnv_text_lacked(void) { return atomic_load(&lacked); }
+
+static bool fail(struct nnv_text *t) {
+    atomic_store(&lacked, true);
+    t->failed = true;
+    return false;
+}
 
 void nnv_text_free(struct nnv_text *t) {
     free(t->data);
@@ -28,10 +39,7 @@ static bool grow(struct nnv_text *t, size_t n) {
     size_t want = t->cap ? t->cap : 256;
     while (want <= SIZE_MAX / 2 && want - t->len <= n) want *= 2;
     char *p = want - t->len > n ? realloc(t->data, want) : NULL;
-    if (!p) {
-        t->failed = true;
-        return false;
-    }
+    if (!p) return fail(t);
     t->data = p;
     t->cap = want;
     return true;
@@ -76,8 +84,12 @@ void nnv_text_addf(struct nnv_text *t, const char *fmt, ...) {
 const char *nnv_utf8_next(const char *s, const char *end, uint32_t *point) {
     static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char first = (unsigned char)*s;
-    const size_t n = first < 0x80 ? 1 : first < 0xc2 || first > 0xf4 ? 0 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    uint32_t c = n > 1 ? first & (0x7fu >> n) : first;
+    if (first < 0x80 && s < end) { /* most are */
+        if (point) *point = first;
+        return s + 1;
+    }
+    const size_t n = first < 0xc2 || first > 0xf4 ? 0 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    uint32_t c = first & (0x7fu >> n);
     if (n == 0 || (size_t)(end - s) < n) return NULL;
     for (size_t i = 1; i < n; i++) {
         if (((unsigned char)s[i] & 0xc0) != 0x80) return NULL;
@@ -174,7 +186,7 @@ static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 void nnv_text_add_base64(struct nnv_text *t, const void *data, size_t n) {
     const unsigned char *from = data;
     if (n > SIZE_MAX / 2) {
-        t->failed = true;
+        fail(t);
         return;
     }
     size_t chars = (n + 2) / 3 * 4;

@@ -17,6 +17,9 @@ struct nnv_text {
     bool failed;
 };
 
+/** True once any text of this process has failed: what was made of it may lack parts, which nobody would notice. */
+bool nnv_text_lacked(void);
+
 /** A text that is not terminated. */
 struct nnv_bytes {
     const char *data;

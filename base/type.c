@@ -47,6 +47,12 @@ const struct nnv_type *nnv_type_by_name(const char *name) {
     return strcmp(name, "SUBGRAPH") == 0 ? &types[ANEURALNETWORKS_MODEL] : NULL;
 }
 
+const struct nnv_type *nnv_type_by_tag(const char *tag, size_t n) {
+    for (int i = 0; i < NNV_TYPE_COUNT; i++)
+        if (strlen(types[i].tag) == n && strncmp(types[i].tag, tag, n) == 0) return &types[i];
+    return NULL;
+}
+
 static enum nnv_kind kind_of(int32_t code) {
     const struct nnv_type *t = nnv_type(code);
     return t ? t->kind : NNV_KIND_MODEL;
@@ -98,15 +104,15 @@ uint16_t nnv_double_to_half(double v) {
 
 /* ------------------------------------------------------------ load and store */
 
-double nnv_round_half_away(double v) { return round(v); }
-
-/* v clamped to integers lo and hi (NaN to hi), rounded half away from zero; no call, so loops stay fast. */
-static inline int64_t round_clamped(double v, double lo, double hi) {
+/* v clamped to lo and hi (NaN to hi). */
+static inline double clamped(double v, double lo, double hi) {
     v = v < hi ? v : hi;
-    v = v > lo ? v : lo;
-    int64_t t = (int64_t)v;
-    double rest = v - (double)t;
-    return t + (rest >= 0.5) - (rest <= -0.5);
+    return v > lo ? v : lo;
+}
+
+/* The same, rounded half away from zero. */
+static inline int32_t round_clamped(double v, double lo, double hi) {
+    return (int32_t)nnv_round_half_away(clamped(v, lo, hi));
 }
 
 #define LOAD(ctype, expr)                                                                                              \
@@ -170,7 +176,7 @@ void nnv_store(int32_t type, const double *src, size_t n, void *dst) {
     case ANEURALNETWORKS_TENSOR_INT32:
         STORE(int32_t, round_clamped(v, INT32_MIN, INT32_MAX));
     case ANEURALNETWORKS_UINT32:
-        STORE(uint32_t, round_clamped(v, 0, UINT32_MAX));
+        STORE(uint32_t, nnv_round_half_away(clamped(v, 0, UINT32_MAX)));
     case ANEURALNETWORKS_BOOL:
     case ANEURALNETWORKS_TENSOR_BOOL8:
         STORE(uint8_t, v != 0);
@@ -219,7 +225,7 @@ bool nnv_size_bytes(int32_t type, uint32_t rank, const uint32_t *dims, size_t *e
         if (n > UINT32_MAX) return false;
     }
     if (n * t->size > UINT32_MAX) return false;
-    *elems = n;
-    *bytes = n * t->size;
+    *elems = (size_t)n;
+    *bytes = (size_t)n * t->size;
     return true;
 }

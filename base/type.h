@@ -3,6 +3,7 @@
 #ifndef NNV_BASE_TYPE_H
 #define NNV_BASE_TYPE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,6 +37,8 @@ struct nnv_type {
 const struct nnv_type *nnv_type(int32_t code);
 /** Traits by standard name ("TENSOR_FLOAT32"; "SUBGRAPH" is accepted for MODEL), or NULL. */
 const struct nnv_type *nnv_type_by_name(const char *name);
+/** Traits by the first n characters of the tag, or NULL. */
+const struct nnv_type *nnv_type_by_tag(const char *tag, size_t n);
 /** True for quantised types, per-channel included. */
 bool nnv_is_quant(int32_t code);
 /** True for FLOAT32, FLOAT16 and their tensors. */
@@ -45,8 +48,12 @@ bool nnv_is_float(int32_t code);
 double nnv_half_to_double(uint16_t h);
 /** double to IEEE binary16: one rounding to nearest even; overflow to infinity; NaN stays NaN. */
 uint16_t nnv_double_to_half(double v);
-/** Rounds half away from zero. */
-double nnv_round_half_away(double v);
+/** Rounds half away from zero, as round() does, but without a call or a branch. */
+static inline double nnv_round_half_away(double v) {
+    const double size = fabs(v), even = size + 0x1p52 - 0x1p52; /* the addition rounds half to even */
+    const double whole = even + (size - even == 0.5);
+    return copysign(size < 0x1p52 ? whole : size, v); /* beyond lie integers, infinities and NaN */
+}
 
 /**
  * Loads n elements of type as stored numbers: floats as their value, integers and quantised as the

@@ -17,7 +17,7 @@ struct nnv_audit_cell {
     size_t until;               /**< cases until then, itself included; cases run where none was bad */
     size_t bad;                 /**< bad cases: 1 where the suite was stopped at the first */
     size_t errors;              /**< cases in which nnvts itself failed: they catch nothing */
-    size_t compared;            /**< values compared */
+    uint64_t compared;          /**< values compared */
 };
 
 enum nnv_audit_kind { NNV_AUDIT_BUG, NNV_AUDIT_LEGAL, NNV_AUDIT_CONTROL };
@@ -31,6 +31,7 @@ struct nnv_audit_subject {
     const char *survives;         /**< or NULL */
     const char *spoils;           /**< operations whose results are wrong, "*" for all, or NULL */
     struct nnv_audit_cell *cells; /**< one a suite */
+    bool whole;                   /**< judged by all the suites that it was to be judged by */
 };
 
 struct nnv_audit {

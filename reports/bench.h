@@ -48,6 +48,17 @@ NNV_USE_RESULT enum nnv_status nnv_bench_junit(const struct nnv_bench_sheet *she
 double nnv_bench_number(const json_t *object, ...) __attribute__((sentinel));
 /** Adds a time with its unit: "12.3 ms"; an en dash for NaN. */
 void nnv_bench_add_time(struct nnv_text *t, double ns);
+/** Adds what a file says, the beginning of it. */
+void nnv_bench_add_text(struct nnv_text *t, const char *s);
+/**
+ * Adds what of the roof a network achieves on a driver, a row of a table with these heads; and its operations as an SVG
+ * and a table, where they were timed.
+ */
+void nnv_bench_roofline_row(const struct nnv_bench_sheet *sheet, const struct nnv_bench_line *line, struct nnv_text *t);
+void nnv_bench_roofline_operations(const struct nnv_bench_sheet *sheet, const struct nnv_bench_line *line,
+                                   struct nnv_text *t);
+extern const char *const nnv_roofline_heads[];
+extern const char *const nnv_roofline_css;
 /** Adds the distribution of a network's latencies, one row of bars for each driver, as an SVG. */
 void nnv_bench_plot(const struct nnv_bench_sheet *sheet, uint32_t network, struct nnv_text *t);
 

@@ -12,7 +12,7 @@
 #include "reports/bench.h"
 #include "harness/journal/load.h"
 
-enum { LARGEST_FILE = 1 << 29 };
+enum { LARGEST_FILE = 1 << 29, TEXT = 400 /* bytes of what a file says */ };
 
 static const size_t NONE = SIZE_MAX;
 
@@ -39,6 +39,14 @@ void nnv_bench_add_time(struct nnv_text *t, double ns) {
         nnv_text_addf(t, "%.3g\xc2\xa0%s", ns, units[u]);
     else
         nnv_text_addf(t, "%.*f\xc2\xa0%s", size < 9.995 ? 2 : size < 99.95 ? 1 : 0, ns, units[u]);
+}
+
+void nnv_bench_add_text(struct nnv_text *t, const char *s) {
+    struct nnv_text shown = {0};
+    nnv_text_add_shown(&shown, s, strlen(s), TEXT);
+    nnv_text_add_xml(t, shown.data ? shown.data : "");
+    t->failed = t->failed || shown.failed;
+    nnv_text_free(&shown);
 }
 
 /* ----------------------------------------------------------------- verdicts */

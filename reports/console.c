@@ -7,18 +7,17 @@
 
 #include "base/clock.h"
 #include "base/words.h"
-#include "harness/journal/bug.h"
+#include "harness/journal/causes/bug.h"
 #include "harness/journal/line.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
 #include "harness/journal/verdict.h"
+#include "reports/implemented.h"
+#include "reports/networks.h"
+#include "reports/reached.h"
 #include "reports/report.h"
 
-enum {
-    REASON_LINES = 12,
-    LINE_MAX_BYTES = 400,
-    FIRST_BYTES = 160, /**< of the reason of the first failure of its kind */
-};
+enum { REASON_LINES = 12, LINE_MAX_BYTES = 400, FIRST_BYTES = 160 }; /* FIRST: of the first failure of its kind */
 
 struct nnv_console {
     FILE *to;
@@ -27,6 +26,7 @@ struct nnv_console {
     uint64_t start_ns, total, done, bad;
     bool drawn;                    /**< the live line stands on the terminal */
     bool told[NNVTS_REASON_COUNT]; /**< the first failure for this reason */
+    struct nnv_networks networks;  /**< in the end */
 };
 
 static const char *const colours[NNVTS_VERDICT_COUNT] = {
@@ -96,6 +96,14 @@ static void put(struct nnv_text *t, const char *before, const char *s, const cha
     nnv_text_add(t, after);
 }
 
+/** The same with the path of a file in a folder. */
+static void put_path(struct nnv_text *t, const char *before, const char *folder, const char *name, const char *after) {
+    struct nnv_text path = {0};
+    nnv_text_add_path(&path, folder, name);
+    put(t, before, path.failed ? name : path.data, after);
+    nnv_text_free(&path);
+}
+
 /** "cpu 1.0.0 (CPU, level 7)"; where the argument is not the driver's name: "./npu.so (npu 2.1, ACCELERATOR, level 6)".
  */
 static void add_driver(struct nnv_text *t, const json_t *driver) {
@@ -103,9 +111,7 @@ static void add_driver(struct nnv_text *t, const json_t *driver) {
     bool same = strcmp(argument, name) == 0;
     add_shown(t, argument);
     nnv_text_add(t, " ");
-    if (!same) {
-        put(t, "(", name, " ");
-    }
+    if (!same) put(t, "(", name, " ");
     add_shown(t, nnv_json_text(driver, "version", "?"));
     nnv_text_add(t, same ? " (" : ", ");
     add_shown(t, nnv_json_text(driver, "type", "?"));
@@ -127,6 +133,14 @@ static void add_arithmetic(struct nnv_text *t, const json_t *header) {
     if (strcmp(promise, "strict") != 0) put(t, "  arithmetic ", promise, "");
 }
 
+/** "  tier ci, no case begins after 10 min": where there is a time budget. */
+static void add_budget(struct nnv_text *t, const json_t *header) {
+    const json_t *seconds = json_object_get(header, "time_budget");
+    if (!json_is_number(seconds)) return;
+    put(t, "  tier ", nnv_json_text(header, "tier", "?"), ", no case begins after ");
+    nnv_text_add_seconds(t, json_number_value(seconds));
+}
+
 static void print_opening(struct nnv_console *c, const json_t *header) {
     struct nnv_text t = {0};
     uint64_t jobs = nnv_json_count(header, "jobs");
@@ -135,11 +149,14 @@ static void print_opening(struct nnv_console *c, const json_t *header) {
     nnv_text_addf(&t, "  %s case%s  seed ", nnv_count(c->total).s, c->total == 1 ? "" : "s");
     nnv_header_add_seed(&t, header);
     nnv_text_addf(&t, "  %" PRIu64 " job%s", jobs, jobs == 1 ? "" : "s");
+    add_budget(&t, header);
     add_arithmetic(&t, header);
     add_shard(&t, json_object_get(header, "shard"));
     nnv_text_add(&t, "  out ");
     add_shown(&t, c->folder);
     nnv_text_add(&t, c->folder[0] != '\0' && c->folder[strlen(c->folder) - 1] == '/' ? "\n" : "/\n");
+    if (json_object_get(header, "saturation"))
+        put(&t, "random graphs: ", nnv_json_text(header, "saturation", ""), "\n");
     print(c, &t);
 }
 
@@ -167,6 +184,7 @@ struct nnv_console *nnv_console_new(FILE *to, struct nnv_console_style style, co
 void nnv_console_free(struct nnv_console *c) {
     if (c == NULL) return;
     clear_live(c);
+    nnv_networks_free(&c->networks);
     free(c->folder);
     free(c->driver);
     free(c);
@@ -199,12 +217,7 @@ static void add_failure(struct nnv_text *t, const struct nnv_console *c, enum nn
     nnv_text_add(t, "\n");
     add_reason(t, nnv_json_text(record, "reason", ""));
     if (*nnv_json_text(record, "backtrace", "") != '\0') nnv_text_add(t, "     backtrace in the report\n");
-    if (dump != NULL) {
-        struct nnv_text path = {0};
-        nnv_text_add_path(&path, c->folder, dump);
-        put(t, "     dump ", path.failed ? dump : path.data, "\n");
-        nnv_text_free(&path);
-    }
+    if (dump != NULL) put_path(t, "     dump ", c->folder, dump, "\n");
     if (replay != NULL && *replay != '\0') {
         struct nnv_text tried = {0};
         nnv_text_add_tried(&tried, v, nnv_json_text(record, "again", NULL));
@@ -389,13 +402,18 @@ static void add_totals(struct nnv_text *t, const struct nnv_console *c, const st
         nnv_text_add_shown(t, not_run, strlen(not_run), 400);
         nnv_text_add(t, "\n");
     }
+    if (nnv_report_too_few(r))
+        nnv_text_addf(t, "%.1f %% of the cases were judged, fewer than --min-judged %" PRIu64 ": this does not pass\n",
+                      nnv_report_judged(r), nnv_json_count(r->header, "min_judged"));
+    nnv_text_add_untold(t, r, "", "\n");
     if (r->compared == 0 && !nnv_report_is_shard(r))
         nnv_text_add(t, "nothing was compared: this run proves nothing, so it does not pass\n");
 }
 
 /** Adds a line for each of the first bugs: how many failures of what, what the driver seems to do, under which
  * condition, and the dump of the smallest case. */
-static void add_bugs(struct nnv_text *t, const struct nnv_report *r, const struct nnv_bugs *b) {
+static void add_bugs(struct nnv_text *t, const struct nnv_console *c, const struct nnv_report *r,
+                     const struct nnv_bugs *b) {
     enum { SHOWN = 10 };
     for (uint32_t n = 0; n < b->count && n < SHOWN; n++) {
         const struct nnv_bug *bug = &b->item[n];
@@ -408,12 +426,13 @@ static void add_bugs(struct nnv_text *t, const struct nnv_report *r, const struc
         nnv_text_add_shown(t, bug->words, strlen(bug->words), 200);
         if (bug->where) {
             nnv_text_add(t, "; ");
-            nnv_text_add_shown(t, bug->where, strlen(bug->where), 200);
+            nnv_text_add_shown(t, bug->where, strlen(bug->where), 300);
         }
         if (nnv_report_record(r, bug->smallest, &record, &ignored) == NNV_OK) {
             const char *dump = nnv_json_text(record, "dump", NULL);
             put(t, "; smallest: ", dump ? dump : r->item[bug->smallest].name, "");
         }
+        nnv_text_add_touched(t, &c->networks, nnv_networks_touched(&c->networks, b, n), "; touches ", "");
         json_decref(record);
         nnv_text_add(t, "\n");
     }
@@ -454,7 +473,7 @@ static void add_advice(struct nnv_text *t, const struct nnv_console *c, const st
             nnv_text_add_shown(t, replay, strlen(replay), 4096);
         }
         nnv_text_add(t, "\n");
-        add_bugs(t, r, &bugs);
+        add_bugs(t, c, r, &bugs);
         add_next(t, c, replay);
     }
     json_decref(record);
@@ -464,20 +483,16 @@ static void add_advice(struct nnv_text *t, const struct nnv_console *c, const st
 void nnv_console_end(struct nnv_console *c, const struct nnv_report *r, double seconds, double explaining) {
     struct nnv_text t = {0};
     struct nnv_suite_counts *suites = nnv_suite_counts(r);
+    t.failed = nnv_networks_of(r, &c->networks, &(struct nnv_err){0}) != NNV_OK;
     add_flakes(&t, c, r);
     add_unexpected_passes(&t, c, r);
     add_stale(&t, c, r);
     if (suites != NULL) add_suites(&t, r, suites);
     add_totals(&t, c, r, seconds);
-    static const char *const files[] = {"report: ", "report.html", "   junit: ", "junit.xml"};
-    for (size_t i = 0; i < 4; i += 2) {
-        struct nnv_text path = {0};
-        nnv_text_add_path(&path, r->folder, files[i + 1]);
-        nnv_text_add(&t, files[i]);
-        add_shown(&t, path.failed ? files[i + 1] : path.data);
-        nnv_text_free(&path);
-    }
-    nnv_text_add(&t, "\n");
+    nnv_text_add_networks(&t, &c->networks, "networks: ", "\n");
+    nnv_text_add_reached(&t, r, "reached of the driver's code: ", "\n");
+    put_path(&t, "report: ", r->folder, "report.html", "");
+    put_path(&t, "   junit: ", r->folder, "junit.xml", "\n");
     add_advice(&t, c, r, explaining);
     print(c, &t);
     free(suites);

@@ -5,10 +5,12 @@
 
 #include "base/file.h"
 #include "base/words.h"
-#include "harness/journal/bug.h"
+#include "harness/journal/causes/bug.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
 #include "harness/journal/verdict.h"
+#include "reports/implemented.h"
+#include "reports/networks.h"
 #include "reports/report.h"
 
 struct nnv_suite_counts *nnv_suite_counts(const struct nnv_report *r) {
@@ -61,7 +63,8 @@ static void add_header_member(struct nnv_text *t, const json_t *header, const ch
 }
 
 /** Adds the first 100 bugs. */
-static void add_bugs(struct nnv_text *t, const struct nnv_report *r, const struct nnv_bugs *b) {
+static void add_bugs(struct nnv_text *t, const struct nnv_report *r, const struct nnv_bugs *b,
+                     const struct nnv_networks *networks) {
     enum { MOST = 100 };
     nnv_text_addf(t, ",\n  \"bugs\": %u,\n  \"failures_by_bug\": [", b->count);
     for (uint32_t n = 0; n < b->count && n < MOST; n++) {
@@ -79,6 +82,10 @@ static void add_bugs(struct nnv_text *t, const struct nnv_report *r, const struc
         }
         nnv_text_add(t, ", \"smallest\": ");
         nnv_text_add_json(t, r->item[k->smallest].name);
+        if (networks->count > 0) {
+            const struct nnv_touched touched = nnv_networks_touched(networks, b, n);
+            nnv_text_addf(t, ", \"networks\": %u, \"operations\": %u", touched.networks, touched.operations);
+        }
         nnv_text_add(t, "}");
     }
     nnv_text_add(t, b->count ? "\n  ]" : "]");
@@ -105,8 +112,69 @@ static void add_clauses(struct nnv_text *t, const struct nnv_report *r) {
     json_decref(root);
 }
 
+/** Adds what was reached of the driver's code, in all and by file; the lines that were missed are in its own file. */
+static void add_reached(struct nnv_text *t, const struct nnv_report *r) {
+    json_t *root = nnv_report_file(r, NNV_COVERAGE_FILE), *file;
+    size_t i;
+    json_array_foreach(json_object_get(root, "files"), i, file) json_object_del(file, "lines_missed");
+    char *s = json_is_object(root) ? json_dumps(root, 0) : NULL;
+    if (s != NULL) nnv_text_addf(t, ",\n  \"coverage\": %s", s);
+    free(s);
+    json_decref(root);
+}
+
+/** Adds the types of each operation that the driver has, or has not: {"ADD": ["float32", ...], ...}. */
+static void add_has(struct nnv_text *t, const struct nnv_report *r, const struct nnv_implemented *x, enum nnv_has has) {
+    const char *between = "\n    ";
+    nnv_text_add(t, has == NNV_HAS ? ",\n  \"implemented\": {" : ",\n  \"not_implemented\": {");
+    for (uint32_t op = 0; op < r->ops.count; op++) {
+        const char *open = between, *comma = "";
+        for (uint32_t type = 0; type < x->types; type++) {
+            if (x->has[(size_t)op * x->types + type] != has) continue;
+            if (*comma == '\0') {
+                nnv_text_add(t, open);
+                nnv_text_add_json(t, r->ops.key[op]);
+                nnv_text_add(t, ": [");
+            }
+            nnv_text_add(t, comma);
+            nnv_text_add_json(t, r->types.key[type]);
+            comma = ", ";
+            between = ",\n    ";
+        }
+        if (*comma != '\0') nnv_text_add(t, "]");
+    }
+    nnv_text_add(t, *between == ',' ? "\n  }" : "}");
+}
+
+/** Adds how many operations each device behind the driver has computed. */
+static void add_devices(struct nnv_text *t, const struct nnv_report *r) {
+    const struct nnv_uses *u = &r->uses;
+    for (uint32_t i = 0; i < u->devices.count; i++) {
+        nnv_text_add(t, i == 0 ? ",\n  \"devices\": {" : ", ");
+        nnv_text_add_json(t, u->devices.key[i]);
+        nnv_text_addf(t, ": %" PRIu64, nnv_uses_computed(u, i));
+    }
+    if (u->devices.count > 0) nnv_text_add(t, "}");
+}
+
+static void add_weighed(struct nnv_text *t, const char *name, const struct nnv_weighed *w) {
+    nnv_text_add_json(t, name);
+    nnv_text_addf(t, ": {\"operations\": %u, \"right\": %u, \"wrong\": %u, \"not_supported\": %u}", w->operations,
+                  w->right, w->wrong, w->unsupported);
+}
+
+/** Adds what the run says of each network that its cases are of. */
+static void add_networks(struct nnv_text *t, const struct nnv_networks *n) {
+    for (uint32_t i = 0; i < n->count; i++) {
+        nnv_text_add(t, i == 0 ? ",\n  \"networks\": {\n    " : ",\n    ");
+        add_weighed(t, n->item[i].name, &n->item[i].all);
+    }
+    if (n->count > 0) nnv_text_add(t, "\n  }");
+}
+
 static void add_summary(struct nnv_text *t, const struct nnv_report *r, const struct nnv_suite_counts *suites,
-                        const struct nnv_bugs *bugs, bool interrupted) {
+                        const struct nnv_bugs *bugs, const struct nnv_implemented *implemented,
+                        const struct nnv_networks *networks, bool interrupted) {
     nnv_text_add(t, "{\n  \"nnvts\": ");
     add_header_member(t, r->header, "nnvts");
     nnv_text_add(t, ",\n  \"driver\": ");
@@ -116,6 +184,7 @@ static void add_summary(struct nnv_text *t, const struct nnv_report *r, const st
     nnv_text_addf(t, ",\n  \"exit_code\": %d,\n  \"compared\": %" PRIu64, (int)nnv_report_exit(r), r->compared);
     nnv_text_addf(t, ",\n  \"seconds\": %.3f,\n  \"cases\": %zu,\n  \"verdicts\": ", r->seconds, r->count);
     add_verdicts(t, r->verdicts, true);
+    nnv_text_addf(t, ",\n  \"judged_percent\": %.1f", nnv_report_judged(r));
     add_reasons(t, r);
     nnv_text_add(t, ",\n  \"suites\": {");
     for (uint32_t s = 0; s < r->suites.count; s++) {
@@ -125,12 +194,21 @@ static void add_summary(struct nnv_text *t, const struct nnv_report *r, const st
         add_verdicts(t, suites[s].verdicts, false);
     }
     nnv_text_addf(t, "%s}", r->suites.count == 0 ? "" : "\n  ");
-    add_bugs(t, r, bugs);
+    add_bugs(t, r, bugs, networks);
+    add_networks(t, networks);
     nnv_text_add(t, ",\n  \"outcomes\": {");
     for (int o = NNVTS_OUTCOME_NONE + 1; o < NNVTS_OUTCOME_COUNT; o++)
         nnv_text_addf(t, "\"%s\": %zu, ", nnv_outcome_name((enum nnvts_outcome)o), r->outcomes[o]);
     nnv_text_addf(t, "\"stale\": %zu, \"strict\": %s}", r->stale, r->strict ? "true" : "false");
     add_clauses(t, r);
+    if (json_object_get(r->header, "saturation") != NULL) {
+        nnv_text_add(t, ",\n  \"saturation\": ");
+        add_header_member(t, r->header, "saturation");
+    }
+    add_reached(t, r);
+    add_devices(t, r);
+    add_has(t, r, implemented, NNV_HAS);
+    add_has(t, r, implemented, NNV_HAS_NOT);
     nnv_text_addf(t, ",\n  \"interrupted\": %s\n}\n", interrupted ? "true" : "false");
 }
 
@@ -139,12 +217,18 @@ enum nnv_status nnv_report_summary(const struct nnv_report *r, bool interrupted,
     struct nnv_text path = {0}, t = {0};
     nnv_text_add_path(&path, r->folder, "summary.json");
     struct nnv_bugs bugs = {0};
+    struct nnv_implemented implemented = {0};
+    struct nnv_networks networks = {0};
     enum nnv_status s = nnv_bugs_of(r, &bugs, err);
-    if (suites != NULL && s == NNV_OK) add_summary(&t, r, suites, &bugs, interrupted);
+    if (s == NNV_OK) s = nnv_implemented(r, &implemented, err);
+    if (s == NNV_OK) s = nnv_networks_of(r, &networks, err);
+    if (suites != NULL && s == NNV_OK) add_summary(&t, r, suites, &bugs, &implemented, &networks, interrupted);
     if (s == NNV_OK && (suites == NULL || path.failed || t.failed))
         s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for the summary", r->folder);
     if (s == NNV_OK) s = nnv_file_write(path.data, t.data, t.len, err);
     nnv_bugs_free(&bugs);
+    nnv_implemented_free(&implemented);
+    nnv_networks_free(&networks);
     nnv_text_free(&path);
     nnv_text_free(&t);
     free(suites);

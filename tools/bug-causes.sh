@@ -5,8 +5,9 @@
 #   tools/bug-causes.sh [-b BUILD] [-j JOBS] [-o DIR] [BUG...]
 # Runs each bug on the suite that it is for: tier smoke, and default where smoke does not find it. Prints a Markdown
 # table, a line a bug, and the rates. Exit code 1 if a rate misses its goal: at most 2 causes for 95 % of the bugs; the
-# mistake named by the first for 85 %. Bugs of values are to be called as tests/system/mistakes.tsv says; the others by
-# anything that says more than that values are wrong.
+# mistake named by the first for 85 %. Bugs of values are to be called as tests/system/mistakes.tsv says, or to show under
+# the condition of tests/system/bug_conditions.tsv; the others by anything that says more than that values are wrong, such as
+# the steps of executions in which they are.
 set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=$ROOT/build JOBS=2 OUT=$ROOT/build/bug-causes
@@ -31,7 +32,7 @@ bugs() {
 text() { sed -n "s/.*\"$1\": \"\(\([^\"\\\\]\|\\\\.\)*\)\".*/\1/p" <<<"$2"; }
 # judge BUG SUITE: a row of the table
 judge() {
-    local bug=$1 suite=$2 tier causes first words names name named=no count
+    local bug=$1 suite=$2 tier causes first words names name named=no count condition
     for tier in smoke default; do
         rm -rf "${OUT:?}/$bug"
         "$nnvts" run -d "faulty:$bug" -s "$suite" --tier "$tier" --flakes 0 -j 1 -q --out "$OUT/$bug" >/dev/null 2>&1
@@ -46,10 +47,14 @@ judge() {
         [ -n "$words" ] && grep -qxF "$words" <(awk -v n="$name" '$1 == n { $1 = ""; print substr($0, 2) }' "$OUT/mistakes") && named=yes
     done
     case $names in *unknown*) named=yes ;; esac
+    condition=$(awk -F '\t' -v bug="$bug" '$1 == bug { print $2 }' "$ROOT/tests/system/bug_conditions.tsv")
+    [ -z "$condition" ] || { text where "$first" | grep -qF "$condition" && named=yes; }
     if [ -z "$words" ]; then
         words=$(text like "$first")
         case " $names " in *unsteady* | *no-answer* | "  ") [ "$words" = "values are wrong" ] || named=yes ;; esac
-        case $(text where "$first") in "only in executions of the mode "*) named=yes ;; esac
+        case $(text where "$first") in
+        "only in executions of the mode "* | "only in "[a-z]*/* | "only where "*"the case is "* | "only where the kind of case is "*) named=yes ;;
+        esac
     elif [ -z "$names" ]; then
         named=yes
     fi

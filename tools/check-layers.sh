@@ -21,7 +21,7 @@ reference/runtime    include base reference/model reference/cpu
 randgraph            include base reference/model reference/spec reference/eval reference/ops
 mlts                 include base reference/model reference/spec reference/eval reference/ops
 compiler/relay       include base
-compiler/byoc        include base compiler/relay
+compiler/byoc        include base reference/model compiler/relay
 compiler/nnapi       include base reference/model compiler/relay compiler/byoc
 compiler/nnapi/region include
 harness/client       include base reference/model reference/abi
@@ -30,7 +30,8 @@ harness/journal      include base
 harness/runner       include base reference/model reference/spec reference/eval harness/client harness/judge harness/journal reports
 harness/suites       include base reference/model reference/abi reference/faults reference/spec reference/eval reference/ops reference/runtime randgraph mlts compiler harness/client harness/judge harness/runner harness/fuzz
 harness/debug        include base reference/model reference/abi reference/faults reference/spec reference/eval harness/client harness/judge harness/journal harness/runner reports
-harness/datasheet    include base reference/model reference/spec reference/eval reference/ops randgraph harness/client harness/judge harness/runner harness/debug reports
+harness/placement    include base reference/model reference/spec reference/runtime harness/client harness/judge harness/debug harness/journal
+harness/datasheet    include base reference/model reference/spec reference/eval reference/ops randgraph harness/client harness/judge harness/runner harness/debug harness/bench reports
 harness/fuzz         include base reference/model reference/abi reference/faults reference/spec reference/eval randgraph harness/client harness/judge harness/runner
 harness/bench        include base reference/model reference/spec reference/eval mlts harness/client harness/judge harness/runner harness/debug
 harness/compiled     include base reference/model reference/spec reference/eval compiler compiler/nnapi/region mlts harness/client harness/judge harness/runner harness/bench reports
@@ -80,7 +81,7 @@ bad=$(
         [ -e "$(dirname "$file")/$target" ] || [ -e "drivers_under_test/$driver/$target" ] && continue
         case "$target $driver" in
         "common/"*" cpu" | "common/"*" template") ;;
-        "common/"* | "reference/cpu/executor.h reference" | "reference/"[afm]*" faulty" | "engine/"*" onednn" | "engine/"*" xnnpack" | "engine/"*" tflite" | "engine/"*" ort") continue ;;
+        "common/"* | "reference/cpu/executor.h reference" | "reference/"[afm]*" faulty" | "base/sha256.h host" | "base/hmac.h host" | "host/"*" remote" | "engine/"*" onednn" | "engine/"*" xnnpack" | "engine/"*" tflite" | "engine/"*" ort") continue ;;
         esac
         echo "$file includes $target: a driver sees only include"
     done

@@ -20,8 +20,7 @@ seeds() {
         { cat "$d/journal.jsonl" && printf '\001' && cat "$d/cases.tsv"; } >"$2/$(basename "$d")" 2>/dev/null || true; done ;;
     onnx) find "${NNVTS_ONNX:-/nowhere}" tests/onnx -name '*.onnx' -size -16k 2>/dev/null | while read -r f; do cp "$f" "$2/$(echo "$f" | tr / _)"; done ;;
     tflite) find mlts/networks/models -name '*.tflite' -size -64k -exec cp {} "$2" \; ;;
-    relay) cp tests/relay/*.relay tests/relay/bad/*.relay "$2" ;;
-    serve) cp tests/fuzz/serve/* "$2" ;;
+    relay) cp tests/relay/*.relay tests/relay/*.py tests/relay/bad/*.relay "$2" ;;
     emit) cp tests/emit/*.json "$2" ;;
     input) printf 'base operation ADD sig 0 variant 0 mode normal index 0 seed 1\noperand-rank 0 1 9\nbase network small index 1 seed 2\n' >"$2/0" ;;
     esac

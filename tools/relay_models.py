@@ -424,16 +424,70 @@ def mobilenet_quant(o):
     return g, g.classes(x, o.classes)
 
 
-# ---------------------------------------------------------------------- chain
+# ---------------------------------------------------------------------- shapes of graphs, for measuring the compiler
 
 
 def chain(o):
-    """As many small operations as --size says, some of them shared: for measuring the compiler."""
+    """As many small operations as --size says, some of them shared."""
     g = Graph(o.seed)
     x = last = g.input("data", (1, 16))
     for i in range(o.size):
         op = ("nn.relu", "tanh", "add", "negative", "add", "sigmoid", "maximum")[g.random.bits() % 7]
         last, x = x, g.op(f"{op}({x}, {last})" if op in ("add", "maximum") else f"{op}({x})")
+    return g, x
+
+
+def diamonds(o):
+    """Two ways from each value to the next."""
+    g = Graph(o.seed)
+    x = g.input("data", (1, 16))
+    for _ in range(o.size // 3):
+        one, other = g.op(f"nn.relu({x})"), g.op(f"tanh({x})")
+        x = g.op(f"add({one}, {other})")
+    return g, x
+
+
+def wide(o):
+    """Half of the operations use the input, the others add up what they give."""
+    g = Graph(o.seed)
+    data = g.input("data", (1, 16))
+    level = [g.op(f"nn.relu({data})") for _ in range((o.size + 1) // 2)]
+    while len(level) > 1:
+        pairs = zip(level[::2], level[1::2])
+        level = [g.op(f"add({a}, {b})") for a, b in pairs] + level[len(level) & ~1 :]
+    return g, level[0]
+
+
+def dense(o):
+    """Each operation uses two of the sixteen before it."""
+    g = Graph(o.seed)
+    near = [g.input("data", (1, 16))]
+    for _ in range(o.size):
+        a, b = (near[g.random.bits() % len(near)] for _ in range(2))
+        near = near[-15:] + [g.op(f"add({a}, {b})")]
+    return g, near[-1]
+
+
+def lets(o):
+    """A chain of lets."""
+    g = Graph(o.seed)
+    x = g.input("data", (1, 16))
+    for i in range(o.size):
+        g.line(f"let %v{i} = nn.relu({x});")
+        x = f"%v{i}"
+    return g, x
+
+
+def comb(o):
+    """A chain, and from each value of it one that NNAPI lacks, which are added up from the last on."""
+    g = Graph(o.seed)
+    x = g.input("data", (1, 16))
+    teeth = []
+    for _ in range(o.size // 3):
+        x = g.op(f"nn.relu({x})")
+        teeth.append(g.op(f"atan({x})"))
+    for tooth in reversed(teeth):
+        x = g.op(f"add({x}, {tooth})")
     return g, x
 
 
@@ -445,13 +499,18 @@ MODELS = {
     "ssd": ssd,
     "mobilenet-quant": mobilenet_quant,
     "chain": chain,
+    "diamonds": diamonds,
+    "wide": wide,
+    "dense": dense,
+    "lets": lets,
+    "comb": comb,
 }
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("model", choices=MODELS)
-    p.add_argument("--size", type=int, default=224, help="height and width of the image (224); of chain: operations")
+    p.add_argument("--size", type=int, default=224, help="height and width of the image (224); of shapes: operations")
     p.add_argument("--width", type=float, default=1.0, help="factor of all numbers of channels (1)")
     p.add_argument("--classes", type=int, default=1000)
     p.add_argument("--seed", type=int, default=1)

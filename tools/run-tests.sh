@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs test programs (cmocka binaries and tests/system/*.sh), as many at once as there are processors, shows what fails,
-# and closes with "N passed, N failed, N skipped". Exit code 0 only if something passed and nothing failed.
+# tells it all again at the end, and closes with "N passed, N failed, N skipped". Exit code 0 only if something passed
+# and nothing failed.
 #   tools/run-tests.sh BUILD PROGRAM...
 #   tools/run-tests.sh --one FOLDER PROGRAM     one of them; its counts are left in FOLDER
 set -u
@@ -13,7 +14,8 @@ number() { # number WORD LOG: the sum of the counts of "[  WORD  ] N test(s)"
 run_one() { # run_one FOLDER PROGRAM
     name=$(basename "$2") log=$1/$(basename "$2").log
     start=$(date +%s)
-    timeout "${NNVTS_TEST_TIMEOUT:-900}" "$2" >"$log" 2>&1 </dev/null
+    # shellcheck disable=SC2086 # a runner is a command with arguments
+    timeout "${NNVTS_TEST_TIMEOUT:-900}" ${NNVTS_TEST_RUNNER:-} "$2" >"$log" 2>&1 </dev/null
     code=$?
     p=$(number PASSED "$log") f=$(number FAILED "$log") s=$(number SKIPPED "$log")
     # A program that died did not tell of all its tests.
@@ -21,6 +23,7 @@ run_one() { # run_one FOLDER PROGRAM
     if [ "$code" = 0 ] && [ $((p + f + s)) = 0 ]; then f=1; echo "no test ran" >>"$log"; fi
     {
         printf '%-34s %4d passed %3d failed %3d skipped  %3ds\n' "$name" "$p" "$f" "$s" $(($(date +%s) - start))
+        sed -n 's/^\[ *OK \] \(.*\) (\([0-9][0-9][0-9]*\) s)$/    \2 s: \1/p' "$log" # those of 10 s and more
         grep -h '^skipped: ' "$log" | sort -u | sed 's/^/    /'
         if [ "$f" != 0 ]; then
             grep -v '^\[ *\(RUN\|OK\) *\]' "$log" | tail -n 60 | sed 's/^/    /'
@@ -28,6 +31,7 @@ run_one() { # run_one FOLDER PROGRAM
         fi
     } >"$log.shown"
     cat "$log.shown"
+    [ "$f" = 0 ] || cp "$log.shown" "$1/$name.failed"
     echo "$p $f $s" >"$1/$name.counts"
 }
 
@@ -42,6 +46,8 @@ shift
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 printf '%s\n' "$@" | xargs -P "${NNVTS_TEST_JOBS:-$(nproc)}" -I '{}' "$0" --one "$folder" '{}'
+# Whoever reads only the end of a long log sees what failed.
+! ls "$folder"/*.failed >/dev/null 2>&1 || { echo 'failed:'; cat "$folder"/*.failed; }
 cat "$folder"/*.counts | awk -v programs=$# '
     {p += $1; f += $2; s += $3}
     END {f += programs - NR; printf "%d passed, %d failed, %d skipped\n", p, f, s; exit !(p > 0 && f == 0)}'

@@ -5,6 +5,10 @@
 #   tools/setup-debian.sh test     to run the tests too
 #   tools/setup-debian.sh check    for the full gate (make check)
 #   tools/setup-debian.sh engines  for the drivers over engines, which need not be there
+#   tools/setup-debian.sh vectors  for tests of others that come as packages, likewise
+#   tools/setup-debian.sh board    for a board (make board), likewise
+#   tools/setup-debian.sh ports    for all other machines (make ports), likewise
+#   tools/setup-debian.sh deb      for Debian's packages (make deb)
 set -eu
 
 packages() {
@@ -26,6 +30,22 @@ check clang-tidy           lint
 engines libxnnpack-dev     the driver xnnpack
 engines libpthreadpool-dev its threads
 engines libdnnl-dev        the driver onednn
+vectors libonnx-testdata   ONNX's own tests: models with their data
+board gcc-aarch64-linux-gnu  nnvts-host for boards (make board)
+board g++-aarch64-linux-gnu  compiled programs for other machines
+board libc6-dev-arm64-cross  its C library
+board qemu-user            runs programs of other machines
+board openssh-server       a driver behind ssh, on this machine
+board musl-tools           nnvts-host for another C library (make musl)
+ports g++-arm-linux-gnueabihf  nnvts for ARM of 32 bits
+ports libc6-dev-armhf-cross  its C library
+ports g++-i686-linux-gnu   nnvts for x86 of 32 bits
+ports libc6-dev-i386-cross its C library
+ports g++-riscv64-linux-gnu  nnvts for RISC-V
+ports libc6-dev-riscv64-cross  its C library
+deb   build-essential      what dpkg-buildpackage takes for granted
+deb   debhelper            makes packages of an installation
+deb   lintian              reads them
 EOF
 }
 
@@ -34,8 +54,10 @@ case $stage in
 build) stages='build' ;;
 test) stages='build test' ;;
 check) stages='build test check' ;;
-engines) stages='engines' ;;
-*) echo "usage: $0 build|test|check|engines" >&2; exit 2 ;;
+engines | vectors | board) stages=$stage ;;
+ports) stages='board ports' ;;
+deb) stages='build deb' ;;
+*) echo "usage: $0 build|test|check|engines|vectors|board|ports|deb" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

@@ -25,8 +25,7 @@ int nnv_annotate(const struct nnv_annotator *a, const struct nnv_relay_expr *e) 
 
 struct entry {
     const char *op;
-    bool conditional;
-    struct nnv_condition condition;
+    struct nnv_call_conditions conditions;
 };
 
 struct entries {
@@ -45,7 +44,7 @@ static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call)
     const char *op = nnv_relay_op_name(call);
     for (size_t i = 0; i < list->n; i++) {
         const struct entry *e = &list->entries[i];
-        if (!strcmp(e->op, op) && (!e->conditional || nnv_condition_holds(&e->condition, call))) return true;
+        if (!strcmp(e->op, op) && nnv_conditions_hold(&e->conditions, call)) return true;
     }
     return false;
 }
@@ -62,8 +61,9 @@ static enum nnv_status read_entry(const json_t *json, const char *at, struct nnv
                         "%s: expected the name of an operator, or {\"op\": name, \"attr\": name, \"in\": [values]}",
                         at);
     if (!(e->op = nnv_arena_strdup(arena, json_string_value(op)))) return nnv_no_memory(err);
-    e->conditional = json_object_get(json, "attr") || json_object_get(json, "in");
-    return e->conditional ? nnv_condition_read(json, at, arena, &e->condition, err) : NNV_OK;
+    if (!json_is_object(json)) return NNV_OK;
+    enum nnv_status s = nnv_pattern_members(json, at, "op all " NNV_CONDITION_MEMBERS, err);
+    return s == NNV_OK ? nnv_conditions_read(json, at, arena, &e->conditions, err) : s;
 }
 
 static enum nnv_status read_list(const json_t *list, const char *at, struct nnv_arena *arena, struct entries *out,
@@ -138,6 +138,8 @@ static enum nnv_status read_prune(const json_t *document, const char *where, str
     if (!json_is_object(document) || (keep && !json_is_array(keep)) ||
         (least && (!json_is_integer(least) || json_integer_value(least) < 0)))
         return nnv_fail(err, NNV_INVALID, "%s: expected {\"keep_if_any\": [operators], \"min_ops\": n}", where);
+    enum nnv_status known = nnv_pattern_members(document, where, "keep_if_any min_ops", err);
+    if (known != NNV_OK) return known;
     const char **names = NNV_NEW(arena, const char *, json_array_size(keep));
     if (!names) return nnv_no_memory(err);
     for (size_t i = 0; i < json_array_size(keep); i++) {

@@ -13,6 +13,14 @@
 #include "compiler/relay/scope.h"
 
 /**
+ * What a program can do without: operators without effect (marks of TVM's passes, nn.dropout of a network that is used,
+ * changes of type or shape that change nothing) give way to their operand, and calls of constants alone become
+ * constants, but for those of qnn operators, by which quantised layers are recognised. m must be inferred, and is
+ * again.
+ */
+NNV_USE_RESULT enum nnv_status nnv_simplify(struct nnv_relay_module *m, struct nnv_err *err);
+
+/**
  * MergeComposite: after nnv_graph_form(), entry after entry, each from the results of a function towards its inputs,
  * replaces what matches by a call of a function literal with the attributes Composite and PartitionedFromPattern. A
  * match is refused if a value in it, other than its root, is used outside, belongs to another match of the entry or
@@ -22,6 +30,11 @@ NNV_USE_RESULT enum nnv_status nnv_merge_composite(struct nnv_relay_module *m, c
                                                    struct nnv_err *err);
 /** The text of the attribute Composite if e is a call of a composite, else NULL. */
 const char *nnv_composite_name(const struct nnv_relay_expr *e);
+/** Makes the call of a composite what root was: its users need not be told. */
+void nnv_composite_replace(struct nnv_relay_expr *root, const struct nnv_relay_expr *call);
+/** Puts the body of a composite in place of its call. The body is the composite's own and is changed. False: no memory.
+ */
+bool nnv_composite_dissolve(struct nnv_relay_expr *call, struct nnv_arena *scratch);
 
 /** Which target takes an operation. */
 struct nnv_annotator {
@@ -37,6 +50,15 @@ struct nnv_annotator {
 /** The number of the target that takes the expression, or NNV_HOST. Operators without operands stay on the host. */
 enum { NNV_HOST = -1 };
 int nnv_annotate(const struct nnv_annotator *a, const struct nnv_relay_expr *e);
+
+/**
+ * After nnv_graph_form() and nnv_relay_check(): ifs, and functions that call themselves as a loop does, the innermost
+ * first, become calls of composites, TARGET.if and TARGET.while, where the target takes the composite and every
+ * operation within; others stay. The first parameter of an if is the condition, which the branches do not use; those of
+ * a loop are what its variables begin with. The others are what is taken from outside.
+ */
+NNV_USE_RESULT enum nnv_status nnv_outline_flow(struct nnv_relay_module *m, const struct nnv_annotator *a,
+                                                const char *target, struct nnv_err *err);
 
 /** Support as a list: for each target names of operators and conditions on their attributes. */
 struct nnv_support;
@@ -73,10 +95,11 @@ NNV_USE_RESULT enum nnv_status nnv_graph_form(struct nnv_relay_module *m, struct
                                               struct nnv_err *err);
 /**
  * Gathers the operations of a function that targets take: connected by data, one target, one scope, and the graph of
- * regions and single host operations acyclic.
+ * regions and single host operations acyclic. siblings: regions that share no more than an operand are joined, too.
  */
 NNV_USE_RESULT enum nnv_status nnv_regions_find(const struct nnv_annotator *a, const struct nnv_scoped *f,
-                                                struct nnv_arena *arena, struct nnv_regions *out, struct nnv_err *err);
+                                                bool siblings, struct nnv_arena *arena, struct nnv_regions *out,
+                                                struct nnv_err *err);
 
 /** One region as a function of its own. */
 struct nnv_extracted {
@@ -104,13 +127,15 @@ typedef enum nnv_status nnv_select_fn(void *ctx, const char *function, const str
                                       const struct nnv_scoped *f, struct nnv_arena *arena, struct nnv_regions *regions,
                                       struct nnv_err *err);
 
-/** Rules that give regions back to the host. */
+/** How regions are made, and rules that give some back to the host. */
 struct nnv_prune {
     const char *const *keep_if_any; /**< a region without one of these operators goes; none: all stay */
     size_t n_keep;
     size_t min_ops;        /**< so does one of fewer operations; a composite counts as one */
+    bool join_siblings;    /**< regions that share no more than an operand are one */
     nnv_select_fn *select; /**< asked before the rules; NULL: none */
     void *select_ctx;
+    bool apart; /**< each operation is a region of its own, before all else */
 };
 
 /** Reads {"keep_if_any": [names], "min_ops": n}, both optional. */

@@ -264,21 +264,24 @@ static void start(struct forest *f, const struct nnv_cluster_node *nodes, const 
     relabel(f);
 }
 
-static enum nnv_status grow(struct forest *f, const struct nnv_cluster_node *nodes, const uint32_t *edges,
-                            struct nnv_err *err) {
-    start(f, nodes, edges);
-    for (uint32_t i = 0; i < f->n; i++) {
-        if (nodes[i].kind == NNV_CLUSTER_ALONE) continue;
-        for (uint32_t k = 0; k < nodes[i].count; k++) {
-            uint32_t operand = edges[nodes[i].first + k], own = find(f, i), other = find(f, operand);
-            if (own == other || nodes[operand].kind != nodes[i].kind) continue;
-            if (!join_if_acyclic(f, own, other)) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for regions");
-        }
-    }
-    return NNV_OK;
+static bool join_nodes(struct forest *f, const struct nnv_cluster_node *nodes, uint32_t a, uint32_t b) {
+    const uint32_t own = find(f, a), other = find(f, b);
+    return own == other || nodes[a].kind != nodes[b].kind || join_if_acyclic(f, own, other);
 }
 
-enum nnv_status nnv_cluster_grow(const struct nnv_cluster_node *nodes, uint32_t n, const uint32_t *edges, uint32_t *out,
+static enum nnv_status grow(struct forest *f, const struct nnv_cluster_node *nodes, const uint32_t *edges,
+                            const struct nnv_cluster_pair *pairs, size_t n_pairs, struct nnv_err *err) {
+    bool ok = true;
+    start(f, nodes, edges);
+    for (uint32_t i = 0; i < f->n && ok; i++)
+        for (uint32_t k = 0; nodes[i].kind != NNV_CLUSTER_ALONE && k < nodes[i].count && ok; k++)
+            ok = join_nodes(f, nodes, i, edges[nodes[i].first + k]);
+    for (size_t i = 0; i < n_pairs && ok; i++) ok = join_nodes(f, nodes, pairs[i].a, pairs[i].b);
+    return ok ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory for regions");
+}
+
+enum nnv_status nnv_cluster_grow(const struct nnv_cluster_node *nodes, uint32_t n, const uint32_t *edges,
+                                 const struct nnv_cluster_pair *pairs, size_t n_pairs, uint32_t *out,
                                  struct nnv_err *err) {
     uint64_t count = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -297,7 +300,7 @@ enum nnv_status nnv_cluster_grow(const struct nnv_cluster_node *nodes, uint32_t 
     if (!f.c || !f.cells || !f.side[FORWARD].queue || !f.side[BACKWARD].queue)
         s = nnv_fail(err, NNV_NO_MEMORY, "out of memory for regions");
     else
-        s = grow(&f, nodes, edges, err);
+        s = grow(&f, nodes, edges, pairs, n_pairs, err);
     if (s == NNV_OK)
         for (uint32_t i = 0; i < n; i++) out[i] = f.c[find(&f, i)].first;
     free(f.c);

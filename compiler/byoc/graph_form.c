@@ -2,6 +2,7 @@
 /* Graph form: lets become sharing, projections of tuples their fields, equal projections one. */
 #include <string.h>
 
+#include "base/map.h"
 #include "compiler/byoc/byoc.h"
 
 struct forms {
@@ -9,7 +10,7 @@ struct forms {
     struct nnv_arena *arena;
     struct nnv_relay_list list;
     struct nnv_relay_expr **instead; /**< by id: what stands for it from now on */
-    uint32_t *first, *next;          /**< by id: projections of it; place of a projection in the list + 1 */
+    struct nnv_id_map projections;   /**< the first one of each value and index */
     struct nnv_relay_expr *function;
 };
 
@@ -59,19 +60,16 @@ static enum nnv_status drop_lets(struct forms *f) {
 }
 
 /* A projection of a tuple is its field; one of anything else the first of its index. */
-static void drop_projection(struct forms *f, struct nnv_relay_expr *get, uint32_t place) {
+static enum nnv_status drop_projection(struct forms *f, struct nnv_relay_expr *get) {
     struct nnv_relay_expr *tuple = get->args[0];
+    if (get->index < 0 || get->index > UINT32_MAX) return NNV_OK;
     if (tuple->kind == NNV_RELAY_TUPLE) {
-        if (get->index >= 0 && (uint64_t)get->index < tuple->n_args) f->instead[get->id] = tuple->args[get->index];
-        return;
+        if ((uint64_t)get->index < tuple->n_args) f->instead[get->id] = tuple->args[get->index];
+        return NNV_OK;
     }
-    for (uint32_t at = f->first[tuple->id]; at; at = f->next[f->list.exprs[at - 1]->id]) {
-        if (f->list.exprs[at - 1]->index != get->index) continue;
-        f->instead[get->id] = f->list.exprs[at - 1];
-        return;
-    }
-    f->next[get->id] = f->first[tuple->id];
-    f->first[tuple->id] = place + 1;
+    const uint64_t key = (uint64_t)tuple->id << 32 | (uint64_t)get->index;
+    f->instead[get->id] = nnv_id_get(&f->projections, key);
+    return f->instead[get->id] || nnv_id_put(&f->projections, key, get) ? NNV_OK : NNV_NO_MEMORY;
 }
 
 static void replace_operands(const struct forms *f, struct nnv_relay_expr *e) {
@@ -82,9 +80,7 @@ static void replace_operands(const struct forms *f, struct nnv_relay_expr *e) {
 
 static enum nnv_status order(struct forms *f) {
     f->instead = NNV_NEW(f->arena, struct nnv_relay_expr *, f->m->n_exprs);
-    f->first = NNV_NEW(f->arena, uint32_t, f->m->n_exprs);
-    f->next = NNV_NEW(f->arena, uint32_t, f->m->n_exprs);
-    if (!f->instead || !f->first || !f->next) return NNV_NO_MEMORY;
+    if (!f->instead) return NNV_NO_MEMORY;
     return nnv_relay_post_order(f->function, enter, f->function, f->arena, &f->list);
 }
 
@@ -95,7 +91,8 @@ static enum nnv_status run(struct forms *f) {
     if (order(f) != NNV_OK) return NNV_NO_MEMORY;
     for (size_t i = 0; i < f->list.n; i++) {
         replace_operands(f, f->list.exprs[i]);
-        if (f->list.exprs[i]->kind == NNV_RELAY_GET) drop_projection(f, f->list.exprs[i], (uint32_t)i);
+        if (f->list.exprs[i]->kind == NNV_RELAY_GET && drop_projection(f, f->list.exprs[i]) != NNV_OK)
+            return NNV_NO_MEMORY;
     }
     return NNV_OK;
 }
@@ -103,6 +100,7 @@ static enum nnv_status run(struct forms *f) {
 enum nnv_status nnv_graph_form(struct nnv_relay_module *m, struct nnv_relay_expr *function, struct nnv_err *err) {
     struct forms f = {.m = m, .function = function, .arena = nnv_arena_new()};
     enum nnv_status s = f.arena ? run(&f) : NNV_NO_MEMORY;
+    nnv_id_free(&f.projections);
     nnv_arena_free(f.arena);
     return s == NNV_OK ? NNV_OK : nnv_no_memory(err);
 }

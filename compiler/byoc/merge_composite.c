@@ -15,6 +15,16 @@ const char *nnv_composite_name(const struct nnv_relay_expr *e) {
                : NULL;
 }
 
+void nnv_composite_replace(struct nnv_relay_expr *root, const struct nnv_relay_expr *call) {
+    const struct nnv_relay_expr old = *root;
+    *root = *call;
+    root->id = old.id;
+    root->bound = old.bound;
+    root->span = root->callee->span = old.span;
+    root->declared = old.declared;
+    root->type = old.type;
+}
+
 /** One entry on one function. */
 struct merge {
     struct nnv_relay_module *m;
@@ -154,14 +164,7 @@ static bool build(struct merge *g, struct nnv_relay_expr *root) {
     struct nnv_relay_expr *fn = nnv_relay_fn(g->m, g->n_outside, params, type_of(root), body, 2, attrs);
     struct nnv_relay_expr *call = nnv_relay_call(g->m, fn, g->n_outside, g->outside, 0, NULL);
     if (!call) return false;
-    uint32_t id = root->id;
-    struct nnv_relay_expr old = *root;
-    *root = *call;
-    root->id = id;
-    root->bound = old.bound;
-    root->span = fn->span = old.span;
-    root->declared = old.declared;
-    root->type = old.type;
+    nnv_composite_replace(root, call);
     g->merged++;
     return true;
 }
@@ -230,4 +233,20 @@ enum nnv_status nnv_merge_composite(struct nnv_relay_module *m, const struct nnv
     }
     nnv_arena_free(arena);
     return s;
+}
+
+bool nnv_composite_dissolve(struct nnv_relay_expr *call, struct nnv_arena *scratch) {
+    struct nnv_relay_expr *function = call->callee, *body = function->args[0], keep = *call;
+    struct nnv_relay_list list;
+    if (nnv_relay_post_order(body, NULL, NULL, scratch, &list) != NNV_OK) return false;
+    for (size_t i = 0; i < list.n; i++)
+        for (size_t k = 0; k < list.exprs[i]->n_args; k++)
+            for (size_t p = 0; p < function->n_params; p++)
+                if (list.exprs[i]->args[k] == function->params[p]) list.exprs[i]->args[k] = keep.args[p];
+    *call = *body;
+    call->id = keep.id;
+    call->bound = keep.bound;
+    call->span = keep.span;
+    call->type = keep.type;
+    return true;
 }

@@ -77,6 +77,57 @@ static void prune_regions(struct nnv_regions *regions, const struct nnv_prune *p
     regions->n = n;
 }
 
+/* Makes each operation of a region a region of its own. */
+static enum nnv_status part_regions(struct nnv_extractor *c, struct nnv_err *err) {
+    const struct nnv_relay_list *list = &c->scoped.list;
+    struct nnv_regions *all = &c->regions;
+    struct nnv_region *parted = NNV_NEW(c->arena, struct nnv_region, list->n);
+    size_t n = 0;
+    if (!parted) return nnv_no_memory(err);
+    for (size_t i = 0; i < list->n; i++) {
+        uint32_t *of = &all->of[list->exprs[i]->id];
+        if (!*of) continue;
+        parted[n] = all->regions[*of - 1];
+        parted[n].ops = &list->exprs[i];
+        parted[n].n_ops = 1;
+        *of = (uint32_t)++n;
+    }
+    all->regions = parted;
+    all->n = n;
+    return NNV_OK;
+}
+
+/* Which composites were in a region before rules and costs gave regions back: by place in the list. */
+static bool *composites_taken(const struct nnv_extractor *c) {
+    const struct nnv_relay_list *list = &c->scoped.list;
+    bool *taken = NNV_NEW(c->arena, bool, list->n);
+    for (size_t i = 0; taken && i < list->n; i++)
+        taken[i] = nnv_composite_name(list->exprs[i]) && c->regions.of[list->exprs[i]->id];
+    return taken;
+}
+
+/* Composites that were given back become their operators again: on the host they mean nothing. */
+static enum nnv_status dissolve_given_back(struct nnv_extractor *c, const bool *taken, struct nnv_relay_expr *function,
+                                           struct nnv_err *err) {
+    const struct nnv_relay_list *list = &c->scoped.list;
+    const uint32_t n_ids = c->scoped.n_ids;
+    bool any = false, ok = true;
+    for (size_t i = 0; ok && i < list->n; i++) {
+        if (!taken[i] || c->regions.of[list->exprs[i]->id]) continue;
+        struct nnv_relay_list inside;
+        ok = nnv_relay_post_order(list->exprs[i]->callee, NULL, NULL, c->arena, &inside) == NNV_OK;
+        for (size_t k = 0; ok && k < inside.n; k++)
+            if (nnv_composite_name(inside.exprs[k])) ok = nnv_composite_dissolve(inside.exprs[k], c->arena);
+        ok = ok && nnv_composite_dissolve(list->exprs[i], c->arena);
+        any = true;
+    }
+    if (!ok) return nnv_no_memory(err);
+    if (!any) return NNV_OK;
+    enum nnv_status s = nnv_scope_find(c->m, function, c->arena, &c->scoped, err);
+    if (s == NNV_OK && c->scoped.n_ids != n_ids) return nnv_fail(err, NNV_INTERNAL, "a composite has grown");
+    return s;
+}
+
 /** The result in the making, with the room of its arrays. */
 struct record {
     struct nnv_partition made;
@@ -160,11 +211,16 @@ static enum nnv_status partition_function(struct nnv_extractor *c, struct nnv_re
                                           struct record *out, struct nnv_err *err) {
     enum nnv_status s = nnv_graph_form(c->m, function, err);
     if (s == NNV_OK) s = nnv_scope_find(c->m, function, c->arena, &c->scoped, err);
-    if (s == NNV_OK) s = nnv_regions_find(a, &c->scoped, c->arena, &c->regions, err);
+    if (s == NNV_OK) s = nnv_regions_find(a, &c->scoped, prune && prune->join_siblings, c->arena, &c->regions, err);
+    if (s == NNV_OK && prune && prune->apart) s = part_regions(c, err);
+    const bool *taken = s == NNV_OK ? composites_taken(c) : NULL;
+    if (s == NNV_OK && !taken) s = nnv_no_memory(err);
     if (s == NNV_OK && prune && prune->select)
         s = prune->select(prune->select_ctx, name, a, &c->scoped, c->arena, &c->regions, err);
     if (s != NNV_OK) return s;
     if (prune) prune_regions(&c->regions, prune, c->arena);
+    if (prune) s = dissolve_given_back(c, taken, function, err);
+    if (s != NNV_OK) return s;
     if (!make_tables(c)) return nnv_no_memory(err);
     s = record(c, out, err);
     if (s == NNV_OK) s = nnv_cut_regions(c, a, name, out->made.extracted + out->made.n_extracted, err);

@@ -24,12 +24,28 @@ struct nnv_pattern_attr {
     struct nnv_relay_value value;
 };
 
-/** A condition on an attribute: its value, or else fallback (NULL: the operator's default), is one of in. */
+enum nnv_condition_kind {
+    NNV_CONDITION_ATTR,  /**< the value of an attribute */
+    NNV_CONDITION_DTYPE, /**< the element type of the result or an operand */
+    NNV_CONDITION_RANK,  /**< its number of dimensions */
+    NNV_CONDITION_SHAPE, /**< in is its extents; NONE: any */
+    NNV_CONDITIONS,
+};
+
+/** A condition on a call: what kind says is one of in. */
 struct nnv_condition {
-    const char *attr;
-    const struct nnv_relay_value *fallback;
+    enum nnv_condition_kind kind;
+    int64_t operand;                        /**< of predicates on types; below 0: the result */
+    const char *attr;                       /**< ATTR */
+    const struct nnv_relay_value *fallback; /**< ATTR: where it is not written; NULL: the operator's default */
     const struct nnv_relay_value *in;
     size_t n_in;
+};
+
+/** Conditions that must hold together. */
+struct nnv_call_conditions {
+    struct nnv_condition *list;
+    size_t n;
 };
 
 /** A pattern object: in one match it stands for one expression, however often it is met. */
@@ -79,13 +95,22 @@ NNV_USE_RESULT enum nnv_status nnv_pattern_load(const char *path, struct nnv_are
 
 /** A JSON value as that of an attribute; false if it is an object or memory runs out. */
 bool nnv_pattern_value(const json_t *json, struct nnv_arena *arena, struct nnv_relay_value *v);
+/** Members that nnv_conditions_read() knows, but for "all". */
+#define NNV_CONDITION_MEMBERS "attr default in dtype rank shape operand"
 /**
- * Reads "attr", "default" and "in" of object, whose place in the document is at. Other members are the caller's.
+ * Reads the conditions of an object, whose place in the document is at: {"attr", "default", "in"}, "dtype", "rank" and
+ * "shape" of the result or of "operand", and a list of such objects in "all". Other members are the caller's.
  */
-NNV_USE_RESULT enum nnv_status nnv_condition_read(const json_t *object, const char *at, struct nnv_arena *arena,
-                                                  struct nnv_condition *c, struct nnv_err *err);
-/** Whether the call fulfils the condition. An attribute that has no value fulfils none. */
+NNV_USE_RESULT enum nnv_status nnv_conditions_read(const json_t *object, const char *at, struct nnv_arena *arena,
+                                                   struct nnv_call_conditions *out, struct nnv_err *err);
+/** NNV_INVALID, with the place, if an object has a member that is not among the known ones ("op args attrs"). */
+NNV_USE_RESULT enum nnv_status nnv_pattern_members(const json_t *object, const char *at, const char *known,
+                                                   struct nnv_err *err);
+/** Whether the call fulfils the condition. An attribute that has no value, and a type that is not known, fulfil none.
+ */
 bool nnv_condition_holds(const struct nnv_condition *c, const struct nnv_relay_expr *call);
+/** Whether it fulfils all of them. */
+bool nnv_conditions_hold(const struct nnv_call_conditions *c, const struct nnv_relay_expr *call);
 
 /** What a match needs to know of the graph, for dominators alone; NULL: they match nothing. */
 struct nnv_match {

@@ -123,9 +123,9 @@ static bool checks_less(const struct nnv_pattern_entry *a, const struct nnv_patt
         bool found = false;
         for (size_t k = 0; k < b->n_checks && !found; k++) {
             const struct nnv_condition *d = &b->checks[k].condition;
-            found = !strcmp(a->ids[a->checks[i].id - 1], b->ids[b->checks[k].id - 1]) && !strcmp(c->attr, d->attr) &&
-                    c->n_in == d->n_in && !c->fallback == !d->fallback &&
-                    (!c->fallback || nnv_relay_value_equal(c->fallback, d->fallback));
+            found = !strcmp(a->ids[a->checks[i].id - 1], b->ids[b->checks[k].id - 1]) && c->kind == d->kind &&
+                    c->operand == d->operand && (!c->attr || !strcmp(c->attr, d->attr)) && c->n_in == d->n_in &&
+                    !c->fallback == !d->fallback && (!c->fallback || nnv_relay_value_equal(c->fallback, d->fallback));
             for (size_t v = 0; found && v < c->n_in; v++) found = nnv_relay_value_equal(&c->in[v], &d->in[v]);
         }
         if (!found) return false;
@@ -215,10 +215,10 @@ static bool lint_entry(struct lint *l, const struct nnv_pattern_table *t, size_t
         return report(l, NNV_LINT_NEVER, entry, 0,
                       nnv_arena_printf(l->arena, "%s never matches: its root is no operation", e->name));
     for (size_t i = 0; i < e->n_checks; i++)
-        if (!e->checks[i].condition.n_in)
+        if (!e->checks[i].condition.n_in && e->checks[i].condition.kind != NNV_CONDITION_SHAPE)
             return report(l, NNV_LINT_NEVER, entry, 0,
                           nnv_arena_printf(l->arena, "%s never matches: no value of %s is allowed", e->name,
-                                           e->checks[i].condition.attr));
+                                           e->checks[i].condition.attr ? e->checks[i].condition.attr : "its type"));
     bool *seen = NNV_NEW(l->arena, bool, e->n_patterns);
     if (!seen || !lint_alternatives(l, e, entry, e->root, seen)) return false;
     for (size_t by = 0; by < entry; by++)

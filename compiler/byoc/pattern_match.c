@@ -167,14 +167,6 @@ bool nnv_match_at(const struct nnv_pattern_entry *e, struct nnv_relay_expr *root
 
 /* ------------------------------------------------------------------------ checks */
 
-bool nnv_condition_holds(const struct nnv_condition *c, const struct nnv_relay_expr *call) {
-    const struct nnv_relay_value *v = nnv_relay_written(call, c->attr);
-    if (!v) v = c->fallback ? c->fallback : nnv_relay_attr(call, c->attr);
-    for (size_t i = 0; v && i < c->n_in; i++)
-        if (nnv_relay_value_equal(v, &c->in[i])) return true;
-    return false;
-}
-
 bool nnv_match_checks(const struct nnv_pattern_entry *e, const struct nnv_match *m) {
     for (size_t i = 0; i < e->n_checks; i++) {
         const struct nnv_relay_expr *value = m->ids[e->checks[i].id - 1];

@@ -36,72 +36,6 @@ static void NNV_PRINTF(2, 3) locate(char place[MOST_PATH], const char *fmt, ...)
     vsnprintf(place, MOST_PATH, fmt, ap);
     va_end(ap);
 }
-/* ------------------------------------------------------------ values, conditions */
-
-static bool value_at(const json_t *json, struct nnv_arena *arena, struct nnv_relay_value *v, int depth) {
-    *v = (struct nnv_relay_value){0};
-    switch (json_typeof(json)) {
-    case JSON_NULL:
-        v->kind = NNV_RELAY_NONE;
-        return true;
-    case JSON_TRUE:
-    case JSON_FALSE:
-        v->kind = NNV_RELAY_TRUTH;
-        v->i = json_is_true(json);
-        return true;
-    case JSON_INTEGER:
-        v->kind = NNV_RELAY_INT;
-        v->i = json_integer_value(json);
-        return true;
-    case JSON_REAL:
-        v->kind = NNV_RELAY_FLOAT;
-        v->f = json_real_value(json);
-        return true;
-    case JSON_STRING:
-        v->kind = NNV_RELAY_STRING;
-        v->text = nnv_arena_strdup(arena, json_string_value(json));
-        return v->text != NULL;
-    case JSON_ARRAY: {
-        v->kind = NNV_RELAY_LIST;
-        v->n = json_array_size(json);
-        struct nnv_relay_value *list = NNV_NEW(arena, struct nnv_relay_value, v->n);
-        if (!list || depth == MOST_DEPTH) return false;
-        for (size_t i = 0; i < v->n; i++)
-            if (!value_at(json_array_get(json, i), arena, &list[i], depth + 1)) return false;
-        v->list = list;
-        return true;
-    }
-    case JSON_OBJECT:
-        break;
-    }
-    return false;
-}
-
-bool nnv_pattern_value(const json_t *json, struct nnv_arena *arena, struct nnv_relay_value *v) {
-    return value_at(json, arena, v, 0);
-}
-
-enum nnv_status nnv_condition_read(const json_t *object, const char *at, struct nnv_arena *arena,
-                                   struct nnv_condition *c, struct nnv_err *err) {
-    const json_t *attr = json_object_get(object, "attr"), *fallback = json_object_get(object, "default");
-    const json_t *in = json_object_get(object, "in");
-    *c = (struct nnv_condition){0};
-    if (!json_is_string(attr)) return bad(err, at, "a condition needs \"attr\", the name of an attribute");
-    if (!json_is_array(in)) return bad(err, at, "a condition needs \"in\", a list of the values that are allowed");
-    c->attr = nnv_arena_strdup(arena, json_string_value(attr));
-    c->n_in = json_array_size(in);
-    struct nnv_relay_value *values = NNV_NEW(arena, struct nnv_relay_value, c->n_in + 1);
-    if (!c->attr || !values) return nnv_no_memory(err);
-    c->in = values;
-    for (size_t i = 0; i < c->n_in; i++)
-        if (!nnv_pattern_value(json_array_get(in, i), arena, &values[i]))
-            return bad(err, at, "\"in\": an attribute is a number, a string, a truth value, null or a list of these");
-    if (fallback && !nnv_pattern_value(fallback, arena, &values[c->n_in]))
-        return bad(err, at, "\"default\": an attribute is a number, a string, a truth value, null or a list of these");
-    if (fallback) c->fallback = &values[c->n_in];
-    return NNV_OK;
-}
-
 /* --------------------------------------------------------------------- patterns */
 
 static enum nnv_status read_pattern(struct reader *r, const json_t *json, const char *at,
@@ -230,7 +164,7 @@ static enum nnv_status read_optional(struct reader *r, const json_t *json, const
     r->base = parts[0];
     if (s == NNV_OK) s = read_one_part(r, o, place, "then", &parts[1]);
     r->base = outer;
-    return s;
+    return s == NNV_OK ? nnv_pattern_members(o, place, "base then", r->err) : s;
 }
 
 static enum nnv_status read_dominator(struct reader *r, const json_t *json, const char *at, struct nnv_pattern **out) {
@@ -247,7 +181,7 @@ static enum nnv_status read_dominator(struct reader *r, const json_t *json, cons
         enum nnv_status s = read_one_part(r, o, place, keys[i], &parts[i]);
         if (s != NNV_OK) return s;
     }
-    return NNV_OK;
+    return nnv_pattern_members(o, place, "parent path child", r->err);
 }
 
 static enum nnv_status read_leaf(struct reader *r, const json_t *json, const char *at, struct nnv_pattern **out) {
@@ -289,9 +223,15 @@ static enum nnv_status read_object(struct reader *r, const json_t *json, const c
     static const struct {
         const char *key;
         enum nnv_status (*read)(struct reader *, const json_t *, const char *, struct nnv_pattern **);
-    } forms[] = {{"op", read_op},   {"tuple", read_tuple},       {"get", read_get},
-                 {"alt", read_alt}, {"optional", read_optional}, {"dominates", read_dominator}};
-    if (json_object_get(json, "ref")) return read_ref(r, json, at, out);
+        const char *members;
+    } forms[] = {{"op", read_op, "op args attrs id"},        {"tuple", read_tuple, "tuple id"},
+                 {"get", read_get, "get index id"},          {"alt", read_alt, "alt id"},
+                 {"optional", read_optional, "optional id"}, {"dominates", read_dominator, "dominates id"}};
+    const char *members = "any const var id";
+    if (json_object_get(json, "ref")) {
+        enum nnv_status wrong = nnv_pattern_members(json, at, "ref", r->err);
+        return wrong == NNV_OK ? read_ref(r, json, at, out) : wrong;
+    }
     const json_t *id = json_object_get(json, "id");
     uint32_t number = 0;
     if (id) {
@@ -302,10 +242,12 @@ static enum nnv_status read_object(struct reader *r, const json_t *json, const c
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (!json_object_get(json, forms[i].key)) continue;
         read = forms[i].read;
+        members = forms[i].members;
         break;
     }
     struct nnv_pattern *p = NULL;
     enum nnv_status s = read(r, json, at, &p);
+    if (s == NNV_OK) s = nnv_pattern_members(json, at, members, r->err);
     if (s != NNV_OK) return s;
     p->id = number;
     if (number && !r->scopes[number - 1].pattern) r->scopes[number - 1].pattern = p;
@@ -338,23 +280,32 @@ static enum nnv_status read_pattern(struct reader *r, const json_t *json, const 
 
 static enum nnv_status read_checks(struct reader *r, const json_t *list, const char *at, struct nnv_pattern_entry *e) {
     if (!json_is_array(list)) return bad(r->err, at, "\"check\" is a list of conditions");
-    struct nnv_pattern_check *checks = NNV_NEW(r->arena, struct nnv_pattern_check, json_array_size(list));
-    if (!checks) return nnv_no_memory(r->err);
-    e->checks = checks;
-    e->n_checks = json_array_size(list);
-    for (size_t i = 0; i < e->n_checks; i++) {
+    const size_t most = json_array_size(list);
+    struct nnv_pattern_check *checks = NULL;
+    size_t cap = 0;
+    for (size_t i = 0; i < most; i++) {
         char place[MOST_PATH];
+        struct nnv_call_conditions conditions;
+        uint32_t id = 0;
         locate(place, "%s[%zu]", at, i);
         const json_t *c = json_array_get(list, i), *node = json_object_get(c, "node");
         if (!json_is_string(node)) return bad(r->err, place, "a condition needs \"node\", the id of a value");
         for (uint32_t k = 0; k < r->n_ids; k++)
-            if (!strcmp(r->scopes[k].name, json_string_value(node))) checks[i].id = k + 1;
-        if (!checks[i].id)
+            if (!strcmp(r->scopes[k].name, json_string_value(node))) id = k + 1;
+        if (!id)
             return nnv_fail(r->err, NNV_INVALID, "%s: the pattern has no value with the id '%.60s'", place,
                             json_string_value(node));
-        enum nnv_status s = nnv_condition_read(c, place, r->arena, &checks[i].condition, r->err);
+        enum nnv_status s = nnv_conditions_read(c, place, r->arena, &conditions, r->err);
+        if (s == NNV_OK && !conditions.n)
+            return bad(r->err, place, "a condition needs \"attr\", the name of an attribute, or dtype, rank or shape");
+        if (s == NNV_OK) s = nnv_pattern_members(c, place, "node all " NNV_CONDITION_MEMBERS, r->err);
         if (s != NNV_OK) return s;
+        for (size_t k = 0; k < conditions.n; k++) {
+            if (!nnv_grow(r->arena, &checks, e->n_checks, &cap, sizeof *checks)) return nnv_no_memory(r->err);
+            checks[e->n_checks++] = (struct nnv_pattern_check){id, conditions.list[k]};
+        }
     }
+    e->checks = checks;
     return NNV_OK;
 }
 
@@ -368,9 +319,10 @@ static enum nnv_status read_entry(struct reader *r, const json_t *json, const ch
     r->n_patterns = r->n_ids = 0;
     memset(r->scopes, 0, MOST_PATTERNS * sizeof *r->scopes);
     enum nnv_status s = read_one_part(r, json, at, "pattern", &e->root);
-    if (s != NNV_OK) return s;
+    if (s == NNV_OK) s = nnv_pattern_members(json, at, "name pattern check", r->err);
     locate(place, "%s.check", at);
-    if (check && (s = read_checks(r, check, place, e)) != NNV_OK) return s;
+    if (s == NNV_OK && check) s = read_checks(r, check, place, e);
+    if (s != NNV_OK) return s;
     const char **ids = NNV_NEW(r->arena, const char *, r->n_ids);
     if (!ids) return nnv_no_memory(r->err);
     for (uint32_t i = 0; i < r->n_ids; i++) ids[i] = r->scopes[i].name;
@@ -388,6 +340,9 @@ static enum nnv_status read_table(struct reader *r, const json_t *document, cons
         return bad(r->err, where, "a pattern table is a list of entries, or an object with the list \"patterns\"");
     if (r->define && !json_is_object(r->define))
         return bad(r->err, where, "\"define\" is an object of patterns by name");
+    enum nnv_status known =
+        json_is_object(document) ? nnv_pattern_members(document, where, "patterns define", r->err) : NNV_OK;
+    if (known != NNV_OK) return known;
     table->n = json_array_size(list);
     table->entries = NNV_NEW(r->arena, struct nnv_pattern_entry, table->n);
     if (!table->entries) return nnv_no_memory(r->err);

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "compiler/byoc/regions.h"
 
 #define NONE UINT32_MAX
@@ -173,15 +174,44 @@ enum nnv_status nnv_region_graph_list(const struct nnv_region_graph *g, const st
     *out = (struct nnv_regions){.n_ids = f->n_ids};
     uint32_t *first = NNV_NEW(arena, uint32_t, g->n);
     if (!first) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for regions");
-    enum nnv_status s = nnv_cluster_grow(g->nodes, g->n, g->edges, first, err);
+    enum nnv_status s = nnv_cluster_grow(g->nodes, g->n, g->edges, g->siblings, g->n_siblings, first, err);
     if (s == NNV_OK && !list_regions(g, f, arena, first, out))
         s = nnv_fail(err, NNV_NO_MEMORY, "out of memory for regions");
     return s;
 }
 
-enum nnv_status nnv_regions_find(const struct nnv_annotator *a, const struct nnv_scoped *f, struct nnv_arena *arena,
-                                 struct nnv_regions *out, struct nnv_err *err) {
+/* Each node of a kind and the next one with the same operand. */
+static bool find_siblings(struct nnv_region_graph *g, struct nnv_id_map *last) {
+    for (uint32_t i = 0; i < g->n; i++) {
+        const struct nnv_relay_expr *e = g->exprs[i];
+        for (size_t k = 0; g->nodes[i].kind != NNV_CLUSTER_ALONE && k < e->n_args; k++) {
+            if (e->args[k]->kind == NNV_RELAY_CONSTANT) continue; /* is bound in each region */
+            const uint64_t key = (uint64_t)e->args[k]->id << 32 | (uint32_t)g->nodes[i].kind;
+            const uint32_t at = nnv_id_add(last, key);
+            if (at == NNV_MAP_NONE) return false;
+            const uintptr_t before = (uintptr_t)last->item[at].value; /* number + 1 */
+            if (before && before != i + 1)
+                g->siblings[g->n_siblings++] = (struct nnv_cluster_pair){(uint32_t)before - 1, i};
+            last->item[at].value = (void *)((uintptr_t)i + 1);
+        }
+    }
+    return true;
+}
+
+static enum nnv_status list_siblings(struct nnv_region_graph *g, struct nnv_arena *arena, struct nnv_err *err) {
+    struct nnv_id_map last = {0};
+    size_t operands = 0;
+    for (uint32_t i = 0; i < g->n; i++) operands += g->exprs[i]->n_args;
+    g->siblings = NNV_NEW(arena, struct nnv_cluster_pair, operands);
+    const bool ok = g->siblings && find_siblings(g, &last);
+    nnv_id_free(&last);
+    return ok ? NNV_OK : nnv_no_memory(err);
+}
+
+enum nnv_status nnv_regions_find(const struct nnv_annotator *a, const struct nnv_scoped *f, bool siblings,
+                                 struct nnv_arena *arena, struct nnv_regions *out, struct nnv_err *err) {
     struct nnv_region_graph g;
     enum nnv_status s = nnv_region_graph(a, f, arena, &g, err);
+    if (s == NNV_OK && siblings) s = list_siblings(&g, arena, err);
     return s == NNV_OK ? nnv_region_graph_list(&g, f, arena, out, err) : s;
 }

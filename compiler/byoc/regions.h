@@ -16,6 +16,8 @@ struct nnv_region_graph {
     uint32_t n, *edges, *node;           /**< node: by id of the expression, its node + 1 */
     const struct nnv_relay_expr **value; /**< by id of a variable: what a let binds to it */
     size_t n_edges, n_targets;
+    struct nnv_cluster_pair *siblings; /**< nodes of one kind that share an operand; none unless asked for */
+    size_t n_siblings;
 };
 
 /** The kind of a node of this scope that this target takes; -1: there are too many. */

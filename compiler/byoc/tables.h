@@ -8,4 +8,7 @@
 /** The text of the table of this name ("nnapi", "onednn") and its length, or NULL. */
 const char *nnv_shipped_table(const char *name, size_t *len);
 
+/** Where the name of a table is asked for: no table, operators stay single. */
+#define NNV_NO_TABLE "none"
+
 #endif

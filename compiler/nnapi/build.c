@@ -17,8 +17,8 @@ enum { MOST_WORDS = 16 /**< of $CXX */, SAID = 4096 };
 
 /* ------------------------------------------------------------------------- finding */
 
-/** The first folder that holds the file; folders are named from that of this program. */
-static const char *find_beside(const char *const *folders, const char *file, struct nnv_arena *arena) {
+const char *nnv_build_library_folder(struct nnv_arena *arena) {
+    static const char *const folders[] = {"lib", "../lib"};
     char exe[PATH_MAX], full[PATH_MAX];
     const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     if (n <= 0) return NULL;
@@ -26,23 +26,12 @@ static const char *find_beside(const char *const *folders, const char *file, str
     char *slash = strrchr(exe, '/');
     if (!slash) return NULL;
     *slash = 0;
-    for (; *folders; folders++) {
-        const char *folder = nnv_arena_printf(arena, "%s/%s", exe, *folders);
-        const char *path = folder ? nnv_arena_printf(arena, "%s/%s", folder, file) : NULL;
-        if (path && access(path, R_OK) == 0 && realpath(folder, full)) return nnv_arena_strdup(arena, full);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const char *path = nnv_arena_printf(arena, "%s/%s/libneuralnetworks.so", exe, folders[i]);
+        if (!path || access(path, R_OK) != 0 || !realpath(path, full)) continue;
+        return nnv_arena_printf(arena, "%.*s", (int)(strrchr(full, '/') - full), full);
     }
     return NULL;
-}
-
-const char *nnv_build_library_folder(struct nnv_arena *arena) {
-    static const char *const folders[] = {"lib", "../lib", NULL};
-    return find_beside(folders, "libneuralnetworks.so", arena);
-}
-
-/** NNAPI's headers: installed, or of the source tree that the build folder lies in. */
-static const char *include_folder(struct nnv_arena *arena) {
-    static const char *const folders[] = {"../include", "../../include", NULL};
-    return find_beside(folders, "NeuralNetworks.h", arena);
 }
 
 static bool is_program(const char *name, struct nnv_arena *arena) {
@@ -57,11 +46,27 @@ static bool is_program(const char *name, struct nnv_arena *arena) {
     return false;
 }
 
+/** The compiler for another machine. */
+static enum nnv_status find_cross_compiler(const char *target, struct nnv_arena *arena, const char **words, size_t *n,
+                                           struct nnv_err *err) {
+    static const char *const usual[] = {"g++", "clang++"};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        const char *name = nnv_arena_printf(arena, "%s-%s", target, usual[i]);
+        if (!name) return nnv_no_memory(err);
+        if (!is_program(name, arena)) continue;
+        words[(*n)++] = name;
+        return NNV_OK;
+    }
+    return nnv_fail(err, NNV_UNSUPPORTED,
+                    "--target %s: there is no %s-g++ and no %s-clang++ (Debian: apt-get install g++-%s; Android: the "
+                    "NDK's toolchains/llvm/prebuilt/*/bin belongs into PATH); --no-build leaves the library out",
+                    target, target, target, target);
+}
+
 /** The words of the command that compiles C++. */
 static enum nnv_status find_compiler(struct nnv_arena *arena, const char **words, size_t *n, struct nnv_err *err) {
     static const char *const usual[] = {"c++", "g++", "clang++"};
     const char *cxx = getenv("CXX");
-    *n = 0;
     if (cxx && *cxx) {
         char *rest = nnv_arena_strdup(arena, cxx), *save = NULL;
         if (!rest) return nnv_no_memory(err);
@@ -117,33 +122,74 @@ static enum nnv_status run(const char *folder, char **words, struct nnv_err *err
                     n ? said : "it ended without a message");
 }
 
-enum nnv_status nnv_build_library(const char *folder, const char *const *sources, size_t n, const char *library,
-                                  struct nnv_arena *arena, struct nnv_err *err) {
+/* ------------------------------------------------------------------------- linking */
+
+static const char STUB[] = ".nnapi-stub.so";
+
+/** A command that is being put together: the compiler's words and at most `more`. */
+struct command {
+    struct nnv_arena *arena;
+    char **words;
+    size_t n;
+    bool failed;
+};
+
+static void add(struct command *c, const char *word) {
+    if (!c->words || !word || !(c->words[c->n] = nnv_arena_strdup(c->arena, word)))
+        c->failed = true;
+    else
+        c->n++;
+}
+
+static void add_all(struct command *c, const char *const *words, size_t n) {
+    for (size_t i = 0; i < n; i++) add(c, words[i]);
+}
+
+static struct command new_command(const char *const *compiler, size_t n, size_t more, struct nnv_arena *arena) {
+    struct command c = {.arena = arena, .words = NNV_NEW(arena, char *, n + more + 1)};
+    add_all(&c, compiler, n);
+    return c;
+}
+
+static enum nnv_status run_command(const struct command *c, const char *folder, struct nnv_err *err) {
+    return c->failed ? nnv_no_memory(err) : run(folder, c->words, err);
+}
+
+/** An empty library of NNAPI's name: linking with it writes that name down, and needs no library for the machine. */
+static enum nnv_status make_stub(const struct nnv_build *b, const char *const *compiler, size_t n,
+                                 struct nnv_arena *arena, struct nnv_err *err) {
+    static const char *const flags[] = {"-shared", "-nostdlib", "-Wl,-soname,libneuralnetworks.so", "-o", STUB, "-x",
+                                        "c++",     "/dev/null"};
+    enum { FLAGS = sizeof flags / sizeof *flags };
+    struct command c = new_command(compiler, n, FLAGS, arena);
+    add_all(&c, flags, FLAGS);
+    return run_command(&c, b->folder, err);
+}
+
+enum nnv_status nnv_build_library(const struct nnv_build *b, struct nnv_arena *arena, struct nnv_err *err) {
     static const char *const flags[] = {
         "-std=c++17",          "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti", "-s",
         "-Wl,--build-id=none", "-I."};
     enum { FLAGS = sizeof flags / sizeof *flags };
-    const char *compiler[MOST_WORDS], *libraries = nnv_build_library_folder(arena), *headers = include_folder(arena);
-    size_t n_compiler = 0, k = 0;
-    if (!libraries || !headers)
-        return nnv_fail(err, NNV_UNSUPPORTED,
-                        "%s is not beside this program (make all, or make install, puts it there); --no-build leaves "
-                        "the library out",
-                        libraries ? "NeuralNetworks.h" : "libneuralnetworks.so");
-    enum nnv_status st = find_compiler(arena, compiler, &n_compiler, err);
+    const char *compiler[MOST_WORDS];
+    char nnapi[PATH_MAX] = "";
+    size_t n = 0;
+    if (b->nnapi && !realpath(b->nnapi, nnapi))
+        return nnv_fail(err, NNV_INVALID, "--library %s: %s", b->nnapi, strerror(errno));
+    enum nnv_status st =
+        b->target ? find_cross_compiler(b->target, arena, compiler, &n, err) : find_compiler(arena, compiler, &n, err);
+    if (st == NNV_OK && !b->nnapi) st = make_stub(b, compiler, n, arena, err);
     if (st != NNV_OK) return st;
-    char **words = NNV_NEW(arena, char *, n_compiler + FLAGS + n + 8);
-    if (!words) return nnv_no_memory(err);
-    for (size_t i = 0; i < n_compiler; i++) words[k++] = nnv_arena_strdup(arena, compiler[i]);
-    for (size_t i = 0; i < FLAGS; i++) words[k++] = nnv_arena_strdup(arena, flags[i]);
-    words[k++] = nnv_arena_printf(arena, "-Wl,-soname,%s", library);
-    words[k++] = nnv_arena_printf(arena, "-I%s", headers);
-    words[k++] = nnv_arena_strdup(arena, "-o");
-    words[k++] = nnv_arena_strdup(arena, library);
-    for (size_t i = 0; i < n; i++) words[k++] = nnv_arena_strdup(arena, sources[i]);
-    words[k++] = nnv_arena_printf(arena, "-L%s", libraries);
-    words[k++] = nnv_arena_strdup(arena, "-lneuralnetworks");
-    for (size_t i = 0; i < k; i++)
-        if (!words[i]) return nnv_no_memory(err);
-    return run(folder, words, err);
+    struct command c = new_command(compiler, n, FLAGS + b->n_sources + 5, arena);
+    add_all(&c, flags, FLAGS);
+    add(&c, nnv_arena_printf(arena, "-Wl,-soname,%s", b->library));
+    add(&c, "-o");
+    add(&c, b->library);
+    add_all(&c, b->sources, b->n_sources);
+    add(&c, "-Wl,--no-as-needed");
+    add(&c, b->nnapi ? nnapi : STUB);
+    st = run_command(&c, b->folder, err);
+    const char *stub = nnv_arena_printf(arena, "%s/%s", b->folder, STUB);
+    if (!b->nnapi && stub) unlink(stub);
+    return st;
 }

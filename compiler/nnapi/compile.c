@@ -48,6 +48,7 @@ static enum nnv_status merge_composites(const struct compiling *c) {
     struct nnv_pattern_table table;
     size_t len;
     const char *name = c->options->patterns ? c->options->patterns : "nnapi";
+    if (strcmp(name, NNV_NO_TABLE) == 0) return NNV_OK;
     const char *shipped = nnv_shipped_table(name, &len);
     enum nnv_status st = shipped ? nnv_pattern_read(shipped, len, name, c->arena, &table, c->err)
                                  : nnv_pattern_load(name, c->arena, &table, c->err);
@@ -60,6 +61,11 @@ static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call)
     const struct compiling *c = ctx;
     return (!c->list.accepts || c->list.accepts(c->list.ctx, target, call)) &&
            c->trial.accepts(c->trial.ctx, target, call);
+}
+
+static bool accepts_composite(void *ctx, size_t target, const struct nnv_relay_expr *call) {
+    const struct compiling *c = ctx;
+    return c->trial.accepts_composite(c->trial.ctx, target, call);
 }
 
 /** What may leave the host, if that is asked for. */
@@ -83,22 +89,41 @@ static enum nnv_status read_prune(const struct compiling *c, struct nnv_prune *p
     return st == NNV_OK ? nnv_prune_read(text, len, c->options->prune, c->arena, prune, c->err) : st;
 }
 
+static enum nnv_status read_cost(const struct compiling *c, struct nnv_cost_selection *to, struct nnv_prune *prune) {
+    struct nnv_cost_model *model = NNV_NEW(c->arena, struct nnv_cost_model, 1);
+    enum nnv_status st = model ? nnv_cost_load(c->options->cost, c->arena, model, c->err) : nnv_no_memory(c->err);
+    *to = (struct nnv_cost_selection){
+        .model = model, .method = c->options->select, .most_states = c->options->most_states, .arena = c->arena};
+    prune->select = nnv_cost_select;
+    prune->select_ctx = to;
+    return st;
+}
+
 /** Composites, and of these only what can be converted at the level that is asked for; then regions. */
-static enum nnv_status partition(struct compiling *c, struct nnv_partition *result) {
+static enum nnv_status partition(struct compiling *c, struct nnv_cost_selection *cost, struct nnv_partition *result) {
     struct nnv_convert_support *support = nnv_convert_support_new(c->m, &c->convert, c->arena);
     struct nnv_prune prune = {0};
     if (!support) return nnv_no_memory(c->err);
     c->trial = nnv_convert_annotator(support);
     enum nnv_status st = read_support(c);
     if (st == NNV_OK) st = read_prune(c, &prune);
+    prune.join_siblings = c->options->join_siblings;
+    if (st == NNV_OK && c->options->cost) st = read_cost(c, cost, &prune);
+    if (st == NNV_OK) st = nnv_simplify(c->m, c->err);
     if (st == NNV_OK) st = merge_composites(c);
     if (st == NNV_OK) st = nnv_relay_check(c->m, c->err);
     if (st == NNV_OK) st = nnv_convert_dissolve(support, c->err);
     if (st == NNV_OK) st = nnv_relay_check(c->m, c->err);
+    const struct nnv_annotator a = {.targets = c->trial.targets,
+                                    .n_targets = c->trial.n_targets,
+                                    .accepts = accepts,
+                                    .accepts_composite = accepts_composite,
+                                    .ctx = c};
+    if (st == NNV_OK) st = nnv_outline_flow(c->m, &a, "nnapi", c->err);
+    if (st == NNV_OK) st = nnv_relay_check(c->m, c->err);
     if (st != NNV_OK) return st;
-    const struct nnv_annotator a = {
-        .targets = c->trial.targets, .n_targets = c->trial.n_targets, .accepts = accepts, .ctx = c};
-    st = nnv_partition(c->m, &a, c->options->prune ? &prune : NULL, result, c->err);
+    st = nnv_partition(c->m, &a, &prune, result, c->err);
+    if (st == NNV_OK) st = nnv_convert_asked(support, c->err);
     return st == NNV_OK ? nnv_relay_check(c->m, c->err) : st;
 }
 
@@ -118,6 +143,14 @@ static bool is_identifier(const char *name) {
     return *name == '\0';
 }
 
+/** Names of files that are written anyway. */
+static bool is_taken(const char *name) {
+    static const char *const taken[] = {"program", "tvm", "nnapi_region", "nnapi_program", "nnapi_tvm"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (strcmp(name, taken[i]) == 0) return true;
+    return false;
+}
+
 static enum nnv_status convert_region(struct compiling *c, const char *name, struct nnv_relay_expr *function,
                                       struct nnv_compiled *out) {
     struct nnv_converted *converted = NNV_NEW(c->arena, struct nnv_converted, 1);
@@ -125,6 +158,8 @@ static enum nnv_status convert_region(struct compiling *c, const char *name, str
     if (!converted) return nnv_no_memory(c->err);
     enum nnv_status st = is_identifier(name) ? nnv_convert(c->m, function, &c->convert, c->arena, converted, &why)
                                              : nnv_fail(&why, NNV_UNSUPPORTED, "its name is no C identifier");
+    if (st == NNV_OK && is_taken(name))
+        st = nnv_fail(&why, NNV_UNSUPPORTED, "its name is that of a file that is written anyway");
     if (st == NNV_OK && converted->model.main.nin == 0)
         st = nnv_fail(&why, NNV_UNSUPPORTED, "it has no inputs, which each model of NNAPI has");
     if (st == NNV_OK && converted->model.main.noperations == 0)
@@ -140,6 +175,18 @@ static enum nnv_status convert_region(struct compiling *c, const char *name, str
     return r->reason ? NNV_OK : nnv_no_memory(c->err);
 }
 
+/** The whole program as a class, if regions and moves are all of it. */
+static enum nnv_status plan_program(struct compiling *c, struct nnv_compiled *out) {
+    struct nnv_err why = {0};
+    if (out->n_regions == 0) return NNV_OK;
+    if (!(out->program = NNV_NEW(c->arena, struct nnv_program, 1))) return nnv_no_memory(c->err);
+    enum nnv_status st = nnv_program_plan(c->m, out->regions, out->n_regions, c->arena, out->program, &why);
+    if (st == NNV_OK) return NNV_OK;
+    out->program = NULL;
+    if (st != NNV_UNSUPPORTED) return nnv_fail(c->err, st, "%s", why.text);
+    return (out->no_program = nnv_arena_strdup(c->arena, why.text)) ? NNV_OK : nnv_no_memory(c->err);
+}
+
 enum nnv_status nnv_compile_module(struct nnv_relay_module *m, const struct nnv_compile_options *options,
                                    struct nnv_arena *arena, struct nnv_compiled *out, struct nnv_err *err) {
     struct nnv_compiled made = {.m = m, .options = *options};
@@ -150,7 +197,7 @@ enum nnv_status nnv_compile_module(struct nnv_relay_module *m, const struct nnv_
                           .err = err};
     if (!nnv_relay_find(m, "main"))
         return nnv_fail(err, NNV_INVALID, "%s: there is no function @main", m->file ? m->file : "the program");
-    enum nnv_status st = partition(&c, &made.partition);
+    enum nnv_status st = partition(&c, &made.cost, &made.partition);
     if (st != NNV_OK) return st;
     made.regions = NNV_NEW(arena, struct nnv_emit, m->n_functions);
     made.refused = NNV_NEW(arena, struct nnv_compile_refused, m->n_functions);
@@ -162,6 +209,7 @@ enum nnv_status nnv_compile_module(struct nnv_relay_module *m, const struct nnv_
             st = convert_region(&c, m->functions[i].name, m->functions[i].expr, &made);
     }
     if (st == NNV_OK) st = nnv_emit_gather(made.regions, made.n_regions, "weights.bin", arena, &made.weights, err);
+    if (st == NNV_OK) st = plan_program(&c, &made);
     if (st == NNV_OK) *out = made;
     return st;
 }

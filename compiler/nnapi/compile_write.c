@@ -6,17 +6,21 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/sha256.h"
 #include "compiler/nnapi/build.h"
 #include "compiler/nnapi/compile.h"
+#include "compiler/nnapi/emit/emit_cpp.h"
 #include "compiler/relay/text/params.h"
 
 static const char LIBRARY[] = "libregions.so";
 
 struct writer {
     const struct nnv_compiled *c;
-    const char *folder;
+    const struct nnv_compile_output *to;
     bool build;
+    const char **classes, **sources; /**< names of classes, and of the files that are built */
+    size_t n_classes, n_sources;
     struct nnv_text text, files; /**< of one file; of plan.json: the list of files */
     struct nnv_arena *arena;
     struct nnv_err *err;
@@ -25,7 +29,7 @@ struct writer {
 static enum nnv_status no_memory(struct writer *w) { return nnv_no_memory(w->err); }
 
 static const char *path_of(struct writer *w, const char *name) {
-    return nnv_arena_printf(w->arena, "%s/%s", w->folder, name);
+    return nnv_arena_printf(w->arena, "%s/%s", w->to->folder, name);
 }
 
 /* ------------------------------------------------------------------------- files */
@@ -71,47 +75,84 @@ static enum nnv_status put_program(struct writer *w) {
 
 typedef void emit_fn(const struct nnv_emit *, size_t, const struct nnv_emit_weights *, struct nnv_text *);
 
+/** Adds a file of C++ to what is built. */
+static enum nnv_status put_source(struct writer *w, const char *name) {
+    w->sources[w->n_sources++] = name;
+    return put_text(w, name);
+}
+
 static enum nnv_status put_region(struct writer *w, size_t r) {
     static const struct {
         const char *suffix;
         emit_fn *emit;
-    } texts[] = {{"json", nnv_emit_json}, {"h", nnv_emit_header}, {"cpp", nnv_emit_source}};
+    } texts[] = {{"json", nnv_emit_json}, {"h", nnv_emit_header}};
+    const char *function = w->c->regions[r].function;
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < sizeof texts / sizeof *texts && st == NNV_OK; i++) {
         texts[i].emit(w->c->regions, r, &w->c->weights, &w->text);
-        st = put_text(w, nnv_arena_printf(w->arena, "%s.%s", w->c->regions[r].function, texts[i].suffix));
+        st = put_text(w, nnv_arena_printf(w->arena, "%s.%s", function, texts[i].suffix));
     }
+    w->classes[w->n_classes++] = function;
+    nnv_emit_source(w->c->regions, r, &w->c->weights, &w->text);
+    return st == NNV_OK ? put_source(w, nnv_arena_printf(w->arena, "%s.cpp", function)) : st;
+}
+
+static enum nnv_status put_program_class(struct writer *w) {
+    nnv_program_header(w->c->program, &w->text);
+    enum nnv_status st = put_text(w, "program.h");
+    w->classes[w->n_classes++] = "program";
+    nnv_program_source(w->c->program, &w->text);
+    return st == NNV_OK ? put_source(w, "program.cpp") : st;
+}
+
+/** What the classes that are written need. */
+static enum nnv_status put_supports(struct writer *w) {
+    enum nnv_status st = NNV_OK;
+    for (size_t i = 0; i < nnv_emit_n_supports && st == NNV_OK; i++) {
+        const struct nnv_emit_support *s = &nnv_emit_supports[i];
+        if (strcmp(s->name, "nnapi_program.h") == 0 && !w->c->program) continue;
+        if (strcmp(s->name, "nnapi_tvm.h") == 0 && !w->to->tvm) continue;
+        st = put(w, s->name, s->begin, (size_t)(s->end - s->begin));
+    }
+    w->sources[w->n_sources++] = "nnapi_region.cpp";
     return st;
 }
 
 static enum nnv_status put_library(struct writer *w) {
-    const char **sources = NNV_NEW(w->arena, const char *, w->c->n_regions + 1), *path = path_of(w, LIBRARY);
+    const struct nnv_build build = {.folder = w->to->folder,
+                                    .sources = w->sources,
+                                    .n_sources = w->n_sources,
+                                    .library = LIBRARY,
+                                    .target = w->to->target,
+                                    .nnapi = w->to->nnapi};
+    const char *path = path_of(w, LIBRARY);
     char *data;
-    size_t n = 0, size;
-    if (!sources || !path) return no_memory(w);
-    for (; n < w->c->n_regions; n++) {
-        sources[n] = nnv_arena_printf(w->arena, "%s.cpp", w->c->regions[n].function);
-        if (!sources[n]) return no_memory(w);
-    }
-    sources[n++] = "nnapi_region.cpp";
-    enum nnv_status st = nnv_build_library(w->folder, sources, n, LIBRARY, w->arena, w->err);
-    if (st == NNV_OK) st = nnv_file_read(path, (size_t)1 << 32, &data, &size, w->err);
+    size_t size;
+    if (!path) return no_memory(w);
+    enum nnv_status st = nnv_build_library(&build, w->arena, w->err);
+    if (st == NNV_OK) st = nnv_file_read(path, NNV_FILE_LARGE, &data, &size, w->err);
     if (st != NNV_OK) return st;
     list_file(w, LIBRARY, data, size);
     free(data);
     return NNV_OK;
 }
 
-static enum nnv_status put_regions(struct writer *w) {
+static enum nnv_status put_classes(struct writer *w) {
     const struct nnv_compiled *c = w->c;
     enum nnv_status st = NNV_OK;
+    if (c->n_regions == 0) return NNV_OK;
+    w->classes = NNV_NEW(w->arena, const char *, c->n_regions + 1);
+    w->sources = NNV_NEW(w->arena, const char *, c->n_regions + 3);
+    if (!w->classes || !w->sources) return no_memory(w);
     for (size_t r = 0; r < c->n_regions && st == NNV_OK; r++) st = put_region(w, r);
-    for (size_t i = 0; i < nnv_emit_n_supports && c->n_regions && st == NNV_OK; i++) {
-        const struct nnv_emit_support *s = &nnv_emit_supports[i];
-        st = put(w, s->name, s->begin, (size_t)(s->end - s->begin));
+    if (st == NNV_OK && c->program) st = put_program_class(w);
+    if (st == NNV_OK && w->to->tvm) {
+        nnv_emit_tvm(w->classes, w->n_classes, &w->text);
+        st = put_source(w, "tvm.cpp");
     }
+    if (st == NNV_OK) st = put_supports(w);
     if (st == NNV_OK && c->weights.bytes.len) st = put(w, c->weights.file, c->weights.bytes.data, c->weights.bytes.len);
-    return st == NNV_OK && w->build && c->n_regions ? put_library(w) : st;
+    return st == NNV_OK && w->build ? put_library(w) : st;
 }
 
 /* ------------------------------------------------------------------------- the plan */
@@ -183,7 +224,10 @@ static enum nnv_status put_plan(struct writer *w) {
     add_name(out, "params", c->params ? "program.params" : NULL);
     add_name(out, "module", "module.relay");
     add_name(out, "weights", c->weights.bytes.len ? c->weights.file : NULL);
-    add_name(out, "library", w->build && c->n_regions ? LIBRARY : NULL);
+    add_name(out, "library", w->build ? LIBRARY : NULL);
+    add_name(out, "machine", w->to->target);
+    add_name(out, "class", c->program ? "program" : NULL);
+    add_name(out, "no_class", c->no_program);
     add_arguments(nnv_relay_find(c->m, "main"), out);
     nnv_text_add(out, " \"regions\": [");
     for (size_t i = 0; i < c->n_regions; i++) {
@@ -205,17 +249,16 @@ static enum nnv_status put_plan(struct writer *w) {
     return nnv_file_create(path, out->data, out->len, w->err);
 }
 
-enum nnv_status nnv_compile_write(const struct nnv_compiled *c, const char *folder, bool build, struct nnv_arena *arena,
-                                  struct nnv_err *err) {
-    struct writer w = {.c = c, .folder = folder, .build = build, .arena = arena, .err = err};
-    enum nnv_status st = nnv_file_mkdir(folder, err);
+enum nnv_status nnv_compile_write(const struct nnv_compiled *c, const struct nnv_compile_output *to,
+                                  struct nnv_arena *arena, struct nnv_err *err) {
+    struct writer w = {.c = c, .to = to, .build = !to->no_build && c->n_regions, .arena = arena, .err = err};
+    enum nnv_status st = nnv_folder_make(to->folder, err);
     const char *plan = path_of(&w, "plan.json");
     if (st == NNV_OK && !plan) st = no_memory(&w);
     /* Until all is written, there is no plan: an old one would not fit. */
-    if (st == NNV_OK && unlink(plan) != 0 && errno != ENOENT)
-        st = nnv_fail(err, NNV_IO, "%s: cannot be replaced: %s", plan, strerror(errno));
+    if (st == NNV_OK) st = nnv_folder_remove(plan, err);
     if (st == NNV_OK) st = put_program(&w);
-    if (st == NNV_OK) st = put_regions(&w);
+    if (st == NNV_OK) st = put_classes(&w);
     if (st == NNV_OK) st = put_plan(&w);
     nnv_text_free(&w.text);
     nnv_text_free(&w.files);

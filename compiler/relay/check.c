@@ -36,7 +36,7 @@ static enum nnv_status no_memory(const struct checker *c) {
 
 /* --------------------------------------------------------------- operators */
 
-static bool is_kind(const struct nnv_relay_value *v, enum nnv_relay_attr_kind kind) {
+bool nnv_relay_attr_is(const struct nnv_relay_value *v, enum nnv_relay_attr_kind kind) {
     bool whole = v->kind == NNV_RELAY_INT || v->kind == NNV_RELAY_TRUTH;
     switch (kind) {
     case NNV_RELAY_ATTR_INT:
@@ -52,7 +52,7 @@ static bool is_kind(const struct nnv_relay_value *v, enum nnv_relay_attr_kind ki
         return whole || v->kind == NNV_RELAY_LIST;
     case NNV_RELAY_ATTR_PAIRS:
         for (size_t i = 0; v->kind == NNV_RELAY_LIST && i < v->n; i++)
-            if (v->list[i].kind != NNV_RELAY_LIST || !is_kind(&v->list[i], NNV_RELAY_ATTR_INTS)) return false;
+            if (v->list[i].kind != NNV_RELAY_LIST || !nnv_relay_attr_is(&v->list[i], NNV_RELAY_ATTR_INTS)) return false;
         return v->kind == NNV_RELAY_LIST;
     case NNV_RELAY_ATTR_ANY:
         break;
@@ -73,7 +73,7 @@ static const char *const kind_names[] = {
 static bool check_attr(struct nnv_relay_typing *t, const struct nnv_relay_op_row *row, const struct nnv_relay_attr *a) {
     for (size_t i = 0; i < NNV_RELAY_MOST_ATTRS && row->attrs[i].key; i++) {
         if (strcmp(row->attrs[i].key, a->key) != 0) continue;
-        if (a->value.kind == NNV_RELAY_NONE || is_kind(&a->value, row->attrs[i].kind)) return true;
+        if (a->value.kind == NNV_RELAY_NONE || nnv_relay_attr_is(&a->value, row->attrs[i].kind)) return true;
         return nnv_relay_wrong(t, "attribute %s must be %s", a->key, kind_names[row->attrs[i].kind]);
     }
     /* what TVM's schedulers leave in any operator, and nobody else looks at */
@@ -100,8 +100,9 @@ static enum nnv_status check_operator(struct checker *c, struct nnv_relay_expr *
     if (row == NULL) { /* a dump says the type of what it has */
         e->type = e->declared;
         if (e->type || c->lenient) return NNV_OK;
-        return nnv_relay_fail(c->m, &e->span, c->err,
-                              "operator %s is not known, and no comment /* ty=... */ says its result", e->callee->name);
+        return nnv_relay_fail(c->m, &e->span, c->err, "operator %s is not known, and no %s says its result",
+                              e->callee->name,
+                              c->m->script ? "annotation (x: R.Tensor(...) = ...)" : "comment /* ty=... */");
     }
     if (e->n_args < row->least || e->n_args > row->most) {
         if (row->least == row->most)
@@ -187,7 +188,10 @@ static enum nnv_status check_call(struct checker *c, struct nnv_relay_expr *e) {
     if (e->callee->kind == NNV_RELAY_OP) return check_operator(c, e);
     const struct nnv_relay_type *f = e->callee->type;
     char what[32];
-    if (c->lenient && is_open(f)) return NNV_OK;
+    if (c->lenient && is_open(f)) {
+        e->type = e->declared;
+        return NNV_OK;
+    }
     if (f == NULL || f->kind != NNV_RELAY_FN_TYPE)
         return nnv_relay_fail(c->m, &e->span, c->err, "what is called is no function");
     if (f->n_fields != e->n_args)
@@ -252,7 +256,10 @@ static enum nnv_status check_expr(struct checker *c, struct nnv_relay_expr *e) {
     case NNV_RELAY_CONSTANT:
         e->type = e->tensor->type;
         if (e->type || c->lenient) return NNV_OK;
-        return nnv_relay_fail(c->m, &e->span, c->err, "neither metadata nor a comment tell the constant's type");
+        return nnv_relay_fail(c->m, &e->span, c->err,
+                              c->m->script ? "the constants' values are not in the text: print it by "
+                                             "mod.script(show_meta=True)"
+                                           : "neither metadata nor a comment tell the constant's type");
     case NNV_RELAY_OP:
         return NNV_OK;
     case NNV_RELAY_CALL:
@@ -326,3 +333,10 @@ static enum nnv_status check_module(struct nnv_relay_module *m, bool lenient, st
 enum nnv_status nnv_relay_check(struct nnv_relay_module *m, struct nnv_err *err) { return check_module(m, false, err); }
 
 enum nnv_status nnv_relay_infer(struct nnv_relay_module *m, struct nnv_err *err) { return check_module(m, true, err); }
+
+enum nnv_status nnv_relay_infer_one(struct nnv_relay_module *m, struct nnv_relay_expr *e, struct nnv_err *err) {
+    struct checker c = {.m = m, .err = err, .lenient = true};
+    const bool alone = (e->kind == NNV_RELAY_CALL && e->callee->kind == NNV_RELAY_OP) || e->kind == NNV_RELAY_TUPLE ||
+                       (e->kind == NNV_RELAY_GET && e->args[0]->type) || e->kind == NNV_RELAY_CONSTANT;
+    return alone ? check_expr(&c, e) : NNV_OK;
+}

@@ -171,6 +171,14 @@ struct nnv_relay_function {
 
 struct nnv_relay_names;
 
+/** Lines of TVMScript that are kept as they are: functions of TIR. */
+struct nnv_relay_foreign {
+    const char *text;
+    size_t len;
+    uint32_t column; /**< that the lines begin in; the first one is without its blanks */
+    struct nnv_relay_foreign *next;
+};
+
 struct nnv_relay_module {
     struct nnv_arena *arena;
     struct nnv_relay_function *functions; /**< in the order of the text */
@@ -179,6 +187,8 @@ struct nnv_relay_module {
     struct nnv_relay_names *names; /**< interned names and operators */
     const char *file, *text;       /**< what it was parsed from, for messages; text may be NULL */
     size_t text_len;
+    bool script;                       /**< the text is TVMScript, of Relax */
+    struct nnv_relay_foreign *foreign; /**< functions of the text that are no part of the graph */
 };
 
 /** An empty module in arena, which it keeps. NULL when out of memory. */
@@ -273,8 +283,8 @@ NNV_USE_RESULT enum nnv_status nnv_relay_rewrite(struct nnv_relay_module *m, str
 /* --------------------------------------------------------- text, and checks */
 
 /**
- * Parses Relay text. name stands in messages. Errors show line, column, and the line with a caret below what is wrong.
- * text is kept by the module, not copied.
+ * Parses Relay text, or TVMScript of Relax, whichever it is: one graph of both. name stands in messages. Errors show
+ * line, column, and the line with a caret below what is wrong. text is kept by the module, not copied.
  */
 NNV_USE_RESULT enum nnv_status nnv_relay_parse(const char *text, size_t len, const char *name, struct nnv_arena *arena,
                                                struct nnv_relay_module **module, struct nnv_err *err);
@@ -285,6 +295,12 @@ enum nnv_relay_print_flags {
 };
 /** The module as Relay text. Sets no error: out->failed tells that memory ran out. */
 void nnv_relay_print(const struct nnv_relay_module *m, int flags, struct nnv_text *out);
+/**
+ * The module as TVMScript of Relax, with the values of its constants; m must be inferred. NNV_UNSUPPORTED: Relax has no
+ * word for something in it. out->failed tells that memory ran out.
+ */
+NNV_USE_RESULT enum nnv_status nnv_relax_print(const struct nnv_relay_module *m, struct nnv_text *out,
+                                               struct nnv_err *err);
 
 /** Finds the type of every expression and checks each against its operator's rules. */
 NNV_USE_RESULT enum nnv_status nnv_relay_check(struct nnv_relay_module *m, struct nnv_err *err);
@@ -293,8 +309,17 @@ NNV_USE_RESULT enum nnv_status nnv_relay_check(struct nnv_relay_module *m, struc
  * instead of being an error, and so has what is made of it. What is certainly wrong is an error here, too.
  */
 NNV_USE_RESULT enum nnv_status nnv_relay_infer(struct nnv_relay_module *m, struct nnv_err *err);
+/**
+ * Finds the type of one expression from those of its operands, as nnv_relay_infer() does: of a call of an operator, a
+ * tuple, a field or a constant; others are left as they are.
+ */
+NNV_USE_RESULT enum nnv_status nnv_relay_infer_one(struct nnv_relay_module *m, struct nnv_relay_expr *e,
+                                                   struct nnv_err *err);
 /** "file:line:column: message", then the line and a caret: for errors at an expression. Its value is NNV_INVALID. */
 NNV_USE_RESULT enum nnv_status nnv_relay_fail(const struct nnv_relay_module *m, const struct nnv_relay_span *span,
                                               struct nnv_err *err, const char *format, ...) NNV_PRINTF(4, 5);
+
+/** What follows an error that is a pointer: nothing, in a way that analyzers see. */
+static inline void *nnv_relay_nothing(void) { return NULL; }
 
 #endif

@@ -26,8 +26,15 @@ size_t nnv_relay_dtype_size(enum nnv_relay_dtype dtype) { return dtypes[dtype].s
 bool nnv_relay_dtype_is_float(enum nnv_relay_dtype dtype) { return dtypes[dtype].is_float; }
 
 bool nnv_relay_dtype_by_name(const char *name, size_t len, enum nnv_relay_dtype *dtype) {
-    if (len == 5 && memcmp(name, "uint1", 5) == 0) {
-        *dtype = NNV_RELAY_BOOL;
+    /* TVM's own words: one bit is bool, and what names no bits has 32 */
+    static const struct {
+        const char *name;
+        enum nnv_relay_dtype dtype;
+    } others[] = {
+        {"uint1", NNV_RELAY_BOOL}, {"int", NNV_RELAY_INT32}, {"uint", NNV_RELAY_UINT32}, {"float", NNV_RELAY_FLOAT32}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strlen(others[i].name) != len || memcmp(others[i].name, name, len) != 0) continue;
+        *dtype = others[i].dtype;
         return true;
     }
     for (int i = 0; i < NNV_RELAY_DTYPES; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file calls.c A call with the bug before and behind it, and what bugs need for that. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -133,6 +134,12 @@ uint64_t clock_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+uint64_t ns_at_work(void) {
+    static atomic_ullong begun;
+    unsigned long long first = 0, now = clock_ns();
+    return atomic_compare_exchange_strong(&begun, &first, now) ? 0 : now - first;
 }
 
 void sleep_us(long us) { nanosleep(&(struct timespec){us / 1000000, us % 1000000 * 1000}, NULL); }

@@ -162,6 +162,8 @@ void each_output(struct call *c, void (*work)(const struct call *c, const struct
 uint8_t *data_of(const struct nnvts_request *r, const struct nnvts_argument *a);
 /** Flips a high bit of each output of an execution that went well. */
 void flip_outputs(struct call *c);
+/** An execution of a burst that is not timed, whoever asks. */
+enum nnvts_status burst_untimed(struct burst *b, const struct burst_call *k);
 /** The functions of the other driver's buffers, of which a bug replaces some. */
 extern struct nnvts_buffer their_buffer;
 /** What a bug keeps of a prepared model of this driver. */
@@ -173,7 +175,8 @@ uint64_t count_execution(struct call *c);
 /** prepare_from_cache as this driver does it without the bug. */
 enum nnvts_status faulty_load(struct nnvts_device *self, const struct nnvts_cache *cache, uint64_t deadline_ns,
                               struct nnvts_prepared_model **out);
-uint64_t clock_ns(void); /**< monotonic */
+uint64_t clock_ns(void);   /**< monotonic */
+uint64_t ns_at_work(void); /**< since this was first called in the process */
 void sleep_us(long us);
 /** Room for the shapes of a few outputs. */
 struct room {

@@ -48,7 +48,7 @@ void strike_stop(void) { raise(SIGSTOP); }
 /** Takes the memory that there is, or very much of it, and does not look at what it gets for the last time. */
 __attribute__((no_sanitize("address", "undefined"))) void strike_memory(void) {
     enum { MOST = 1000 };
-    const size_t large = (size_t)1 << 34;
+    const size_t large = (size_t)1 << (sizeof(size_t) > 4 ? 34 : 30);
     int taken = 0;
     for (size_t bytes = large; bytes > 4096 && taken < MOST; bytes /= 2)
         while (taken < MOST && malloc(bytes)) taken++;

@@ -14,13 +14,10 @@
 enum { POOLS = 32 }; /* of a request; one with more goes the long way */
 
 struct burst {
-    struct nnvts_burst base;
-    pthread_mutex_t busy;
-    struct host_link *link;
+    struct host_burst any;
     struct host_stream *stream;
     struct host_rings *rings;
     uint64_t prepared; /* id */
-    uint32_t outputs;  /* of the model; UINT32_MAX: not known */
     uint32_t sent;     /* descriptors */
     struct slot {
         bool used, once;
@@ -67,7 +64,7 @@ static bool ask(struct burst *b, uint32_t kind, struct host_in *in) {
         host_in_begin(in, kind, b->answer, bytes);
         return true;
     }
-    host_link_died(b->link);
+    host_link_died(b->any.link);
     return false;
 }
 
@@ -89,7 +86,7 @@ static uint32_t send_slot(struct burst *b, int fd, int64_t token, bool once) {
         bool ok = host_send(b->stream->socket, HOST_BURST_MEMORY, &o);
         host_out_end(&o);
         if (!ok) {
-            host_link_died(b->link);
+            host_link_died(b->any.link);
             return HOST_NO_FD;
         }
         b->sent++;
@@ -124,8 +121,8 @@ static enum nnvts_status put_pool(struct burst *b, struct call *c, const struct 
             slot = send_slot(b, sent->fd, token, once);
             if (slot == HOST_NO_FD) {
                 host_pools_end(pools);
-                return atomic_load(&b->link->dead) ? NNVTS_STATUS_DEAD_OBJECT
-                                                   : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+                return atomic_load(&b->any.link->dead) ? NNVTS_STATUS_DEAD_OBJECT
+                                                       : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
             }
             if (once) c->once[c->once_count++] = slot;
         }
@@ -146,9 +143,10 @@ static void end_call(struct burst *b, struct call *c) {
 static bool fits(const struct host_out *o) { return !o->failed && o->bytes < HOST_RING_BYTES / 4; }
 
 /** The rings' way. *long_way: it does not fit. */
-static enum nnvts_status run(struct burst *b, const struct nnvts_request *request, const int64_t *tokens,
-                             const struct nnvts_execution_config *config, struct nnvts_execution_result *result,
-                             bool *long_way) {
+static enum nnvts_status run_in_rings(struct burst *b, const struct nnvts_request *request, const int64_t *tokens,
+                                      const struct nnvts_execution_config *config,
+                                      struct nnvts_execution_result *result, bool *long_way) {
+    const uint32_t shapes = host_shapes(b->any.outputs, request);
     struct call c;
     struct host_in in;
     c.count = c.once_count = 0;
@@ -161,14 +159,13 @@ static enum nnvts_status run(struct burst *b, const struct nnvts_request *reques
         host_put_array(o, c.tokens, c.count, sizeof *c.tokens);
         host_put_array(o, c.once, c.once_count, sizeof *c.once);
         host_put_config(o, config);
-        host_put_room(o, result, host_shapes(b->outputs, request));
+        host_put_room(o, result, shapes);
         *long_way = !fits(o) && !o->invalid;
         if (o->invalid)
             st = NNVTS_STATUS_INVALID_ARGUMENT;
         else if (!*long_way)
-            st = ask(b, HOST_BURST_EXECUTE, &in)
-                     ? host_take_result(b->link, &in, host_shapes(b->outputs, request), result)
-                     : NNVTS_STATUS_DEAD_OBJECT;
+            st = ask(b, HOST_BURST_EXECUTE, &in) ? host_take_result(b->any.link, &in, shapes, result)
+                                                 : NNVTS_STATUS_DEAD_OBJECT;
         if (!*long_way)
             for (uint32_t i = 0; i < c.count; i++) host_pools_copy_out(&c.pools[i]);
     }
@@ -176,20 +173,15 @@ static enum nnvts_status run(struct burst *b, const struct nnvts_request *reques
     return st;
 }
 
-static enum nnvts_status execute(struct nnvts_burst *self, const struct nnvts_request *request,
-                                 const int64_t *memory_tokens, const struct nnvts_execution_config *config,
-                                 struct nnvts_execution_result *result) {
+static enum nnvts_status run(struct host_burst *self, const struct nnvts_request *request, const int64_t *tokens,
+                             const struct nnvts_execution_config *config, struct nnvts_execution_result *result) {
     struct burst *b = (struct burst *)self;
-    if (!request || !result || (request->pool_count && (!memory_tokens || !request->pools)))
-        return NNVTS_STATUS_INVALID_ARGUMENT;
-    if (pthread_mutex_trylock(&b->busy) != 0) return NNVTS_STATUS_GENERAL_FAILURE;
     bool long_way = request->pool_count > POOLS;
     enum nnvts_status st = NNVTS_STATUS_DEAD_OBJECT;
-    if (!atomic_load(&b->link->dead) && !long_way) st = run(b, request, memory_tokens, config, result, &long_way);
-    if (!atomic_load(&b->link->dead) && long_way)
-        st = host_execute(b->link, b->prepared, host_shapes(b->outputs, request), request, config, result);
+    if (!atomic_load(&self->link->dead) && !long_way) st = run_in_rings(b, request, tokens, config, result, &long_way);
+    if (!atomic_load(&self->link->dead) && long_way)
+        st = host_execute(self->link, b->prepared, host_shapes(self->outputs, request), request, config, result);
     if (st == NNVTS_STATUS_DEAD_OBJECT) result->shape_count = 0;
-    pthread_mutex_unlock(&b->busy);
     return st;
 }
 
@@ -197,37 +189,35 @@ static enum nnvts_status release_memory(struct nnvts_burst *self, int64_t memory
     struct burst *b = (struct burst *)self;
     struct host_in in;
     enum nnvts_status st = NNVTS_STATUS_DEAD_OBJECT;
-    pthread_mutex_lock(&b->busy);
+    pthread_mutex_lock(&b->any.busy);
     uint32_t slot = find_slot(b, memory_token);
     struct host_out *o = begin(b);
     host_put_u64(o, (uint64_t)memory_token);
     host_put_u32(o, slot);
-    if (!o->failed && !atomic_load(&b->link->dead) && ask(b, HOST_BURST_FORGET, &in)) {
-        st = host_answered(b->link, &in, host_get_status(&in));
+    if (!o->failed && !atomic_load(&b->any.link->dead) && ask(b, HOST_BURST_FORGET, &in)) {
+        st = host_answered(b->any.link, &in, host_get_status(&in));
         if (slot != HOST_NO_FD) b->slots[slot].used = false;
     }
-    pthread_mutex_unlock(&b->busy);
+    pthread_mutex_unlock(&b->any.busy);
     return st;
 }
 
 static void burst_free(struct burst *b) {
     if (b->rings) munmap(b->rings, sizeof *b->rings);
     host_out_end(&b->out);
-    pthread_mutex_destroy(&b->busy);
-    free(b);
+    host_burst_end(&b->any);
 }
 
 static void release(struct nnvts_burst *self) {
     struct burst *b = (struct burst *)self;
     struct host_in in;
     begin(b);
-    if (!atomic_load(&b->link->dead) && ask(b, HOST_RELEASE, &in)) {
+    if (!atomic_load(&b->any.link->dead) && ask(b, HOST_RELEASE, &in)) {
         host_in_end(&in);
-        host_stream_give_back(b->link, b->stream);
+        host_stream_give_back(b->any.link, b->stream);
     } else {
         host_stream_close(b->stream);
     }
-    host_link_unref(b->link);
     burst_free(b);
 }
 
@@ -242,14 +232,14 @@ static enum nnvts_status open_burst(struct burst *b, uint32_t *has) {
         b->rings = rings;
         host_put_u64(&o, b->prepared);
         host_put_u32(&o, host_put_fd(&o, fd));
-        st = host_ask_on(b->link, HOST_CREATE_BURST, &o, &in, &b->stream);
+        st = host_ask_on(b->any.link, HOST_CREATE_BURST, &o, &in, &b->stream);
     }
     if (fd >= 0) close(fd);
     if (st != NNVTS_STATUS_NONE) return st;
     st = host_get_status(&in);
     *has = host_get_u32(&in);
-    st = host_answered(b->link, &in, st);
-    if (st != NNVTS_STATUS_NONE || *has == 0) host_stream_give_back(b->link, b->stream);
+    st = host_answered(b->any.link, &in, st);
+    if (st != NNVTS_STATUS_NONE || *has == 0) host_stream_give_back(b->any.link, b->stream);
     return st;
 }
 
@@ -257,20 +247,19 @@ enum nnvts_status host_create_burst(struct nnvts_prepared_model *self, struct nn
     struct host_prepared *p = (struct host_prepared *)self;
     uint32_t has = 0;
     if (!out) return NNVTS_STATUS_INVALID_ARGUMENT;
+    if (!p->link->transport->shares_memory) return host_create_burst_calls(p, out);
     struct burst *b = calloc(1, sizeof *b);
     if (!b) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-    b->link = p->link;
+    host_burst_begin(&b->any, p);
     b->prepared = p->id;
-    b->outputs = p->outputs;
-    pthread_mutex_init(&b->busy, NULL);
     enum nnvts_status st = open_burst(b, &has);
     if (st != NNVTS_STATUS_NONE || has == 0) {
         burst_free(b);
         return st;
     }
-    b->base = (struct nnvts_burst){sizeof b->base, execute, release_memory, release};
-    HOST_KEEP_FUNCTIONS(&b->base, nnvts_burst, execute, has);
-    host_link_ref(b->link);
-    *out = &b->base;
+    b->any.run = run;
+    b->any.base = (struct nnvts_burst){sizeof b->any.base, host_burst_execute, release_memory, release};
+    HOST_KEEP_FUNCTIONS(&b->any.base, nnvts_burst, execute, has);
+    *out = &b->any.base;
     return st;
 }

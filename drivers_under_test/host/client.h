@@ -2,9 +2,9 @@
 /**
  * @file client.h The client's side of the driver "host": objects whose functions are messages to a host process.
  *
- * A link is a client of one host process, and one generation of it: when the process dies, all objects of the link
- * answer DEAD_OBJECT for good, and the device makes another link with its next call. Each call has a socket (a stream)
- * to itself.
+ * A link is a client of one host process, here or on another machine, and one generation of it: when the process dies,
+ * all objects of the link answer DEAD_OBJECT for good, and the device makes another link with its next call. Each call
+ * has a socket (a stream) to itself.
  */
 #ifndef NNVTS_HOST_CLIENT_H
 #define NNVTS_HOST_CLIENT_H
@@ -19,7 +19,15 @@
 
 /* ---------------------------------------------------------------------- link */
 
-struct host_process;
+/** How the host of a driver is reached. */
+struct host_transport {
+    /** A client of a host of this driver; `socket`, borrowed, becomes the host's end of its root. Else *error. */
+    enum nnvts_status (*connect)(const char *driver, const char *options, int socket, void **peer, const char **error);
+    /** Ends it at once: it has died, or does not speak properly. */
+    void (*stop)(void *peer);
+    void (*unref)(void *peer);
+    bool shares_memory; /**< descriptors reach the host itself: without them bursts have no rings */
+};
 
 struct host_stream {
     struct host_stream *next;
@@ -29,18 +37,19 @@ struct host_stream {
 struct host_link {
     atomic_uint refs; /**< the device, its objects, calls that are under way */
     atomic_bool dead;
-    struct host_process *process;
+    const struct host_transport *transport;
+    void *peer;
     int root; /**< for HELLO and for new streams */
     pthread_mutex_t lock;
     struct host_stream *idle; /**< guarded by lock */
 };
 
 /**
- * A new client of the process that runs this driver: the one that this process has started already, or a new one. What
- * the device says of itself is in *hello, which the caller ends on NONE. *error: a static text.
+ * A new client of a host of this driver. What the device says of itself is in *hello, which the caller ends on NONE.
+ * *error: a static text.
  */
-enum nnvts_status host_link_open(const char *driver, const char *options, struct host_link **out, struct host_in *hello,
-                                 const char **error);
+enum nnvts_status host_link_open(const struct host_transport *transport, const char *driver, const char *options,
+                                 struct host_link **out, struct host_in *hello, const char **error);
 void host_link_ref(struct host_link *link);
 void host_link_unref(struct host_link *link);
 /** Releases all objects in the host, and returns when that is done. */
@@ -91,6 +100,7 @@ struct host_device {
     struct nnvts_device base;
     pthread_mutex_t lock;
     struct host_link *link; /**< guarded by lock; the present generation */
+    const struct host_transport *transport;
     char *driver, *options;
     struct host_in hello; /**< what base points into */
     uint32_t pending;     /**< guarded by lock: threads that wait for executions */
@@ -127,7 +137,11 @@ enum nnvts_status host_allocate(struct nnvts_device *self, const struct nnvts_bu
 /** The device's present link, with a reference; a new one if the process has died. NULL: there is none. */
 struct host_link *host_device_link(struct host_device *device);
 
-/* pending.c, burst.c, execution.c */
+/** The device of a driver that this transport reaches; takes driver and options (malloc'ed, may be NULL). */
+enum nnvts_status host_device_open(const struct host_transport *transport, char *driver, char *options,
+                                   struct nnvts_device **out, const char **error);
+
+/* pending.c, burst.c, burst_calls.c, execution.c */
 enum nnvts_status host_execute_async(struct nnvts_prepared_model *self, const struct nnvts_request *request,
                                      const struct nnvts_execution_config *config, nnvts_execute_callback callback,
                                      void *context);
@@ -136,6 +150,28 @@ enum nnvts_status host_execute_fenced(struct nnvts_prepared_model *self, const s
                                       const struct nnvts_execution_config *config, uint64_t duration_ns,
                                       struct nnvts_fenced_execution *out);
 enum nnvts_status host_create_burst(struct nnvts_prepared_model *self, struct nnvts_burst **out);
+/** A burst without shared memory: its executions are calls like others. */
+enum nnvts_status host_create_burst_calls(struct host_prepared *p, struct nnvts_burst **out);
+
+/** What both kinds of burst begin with. */
+struct host_burst {
+    struct nnvts_burst base;
+    pthread_mutex_t busy;
+    struct host_link *link;
+    uint32_t outputs; /**< of the model; UINT32_MAX: not known */
+    /** One execution, while no other one runs. */
+    enum nnvts_status (*run)(struct host_burst *self, const struct nnvts_request *request, const int64_t *tokens,
+                             const struct nnvts_execution_config *config, struct nnvts_execution_result *result);
+};
+/** b is zeroed; run and base are the caller's to set. */
+void host_burst_begin(struct host_burst *b, const struct host_prepared *p);
+/** Frees it. */
+void host_burst_end(struct host_burst *b);
+/** A burst's execute: checks the arguments, and refuses a second one meanwhile. */
+enum nnvts_status host_burst_execute(struct nnvts_burst *self, const struct nnvts_request *request,
+                                     const int64_t *memory_tokens, const struct nnvts_execution_config *config,
+                                     struct nnvts_execution_result *result);
+
 enum nnvts_status host_create_execution(struct nnvts_prepared_model *self, const struct nnvts_request *request,
                                         const struct nnvts_execution_config *config, struct nnvts_execution **out);
 

@@ -2,6 +2,7 @@
 #include "codec.h"
 
 #include <string.h>
+#include <time.h>
 
 /* ---------------------------------------------------------------------- parts */
 
@@ -228,10 +229,24 @@ void host_cache(struct host_codec c, const struct nnvts_cache **cache) {
     }
 }
 
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void host_deadline(struct host_codec c, uint64_t *deadline_ns) {
+    const uint64_t now = now_ns();
+    uint64_t left = *deadline_ns;
+    if (!c.in && left != NNVTS_NO_TIME) left = left > now ? left - now : 0;
+    u64(c, &left);
+    if (c.in) *deadline_ns = left > NNVTS_NO_TIME - now ? NNVTS_NO_TIME : now + left;
+}
+
 void host_prepare_config(struct host_codec c, struct nnvts_prepare_config *config) {
     u32(c, &config->preference);
     u32(c, &config->priority);
-    u64(c, &config->deadline_ns);
+    host_deadline(c, &config->deadline_ns);
     host_cache(c, &config->cache);
 }
 
@@ -259,7 +274,7 @@ void host_put_request(struct host_out *o, const struct nnvts_request *r, const s
 }
 
 void host_config(struct host_codec c, struct nnvts_execution_config *config) {
-    u64(c, &config->deadline_ns);
+    host_deadline(c, &config->deadline_ns);
     u64(c, &config->loop_timeout_ns);
     boolean(c, &config->measure_timing);
 }

@@ -28,6 +28,8 @@ void host_cache(struct host_codec c, const struct nnvts_cache **cache);
 void host_prepare_config(struct host_codec c, struct nnvts_prepare_config *config);
 void host_config(struct host_codec c, struct nnvts_execution_config *config);
 void host_timing(struct host_codec c, struct nnvts_timing *t);
+/** A point of CLOCK_MONOTONIC, told as the time that is left: the other side may have another clock. */
+void host_deadline(struct host_codec c, uint64_t *deadline_ns);
 /** What the device says of itself: data members only. *has: bits of host_functions, from prepare_from_cache on. */
 void host_device(struct host_codec c, struct nnvts_device *d, uint32_t *has);
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file device.c The device: a driver in a process of its own. Option: the driver, as on the command line. */
-#include <dlfcn.h>
-#include <stdio.h>
+/** @file device.c The device: functions that are messages to the host of a driver. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "client.h"
 
@@ -19,7 +16,7 @@ static void open_again(struct host_device *d) {
     struct host_link *link = NULL;
     const char *error = NULL;
     struct host_in *hello = malloc(sizeof *hello);
-    if (!hello || host_link_open(d->driver, d->options, &link, hello, &error) != NNVTS_STATUS_NONE) {
+    if (!hello || host_link_open(d->transport, d->driver, d->options, &link, hello, &error) != NNVTS_STATUS_NONE) {
         free(hello);
         return;
     }
@@ -114,8 +111,8 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
     struct host_link *link = host_device_link((struct host_device *)self);
     if (!link) return NNVTS_STATUS_DEAD_OBJECT;
     struct nnvts_prepare_config sent = *config;
-    host_prepare_config(host_writing(&o), &sent);
     enum nnvts_status st = put_model(&o, model, &pools);
+    host_prepare_config(host_writing(&o), &sent);
     if (st == NNVTS_STATUS_NONE) {
         st = host_ask(link, HOST_PREPARE, &o, &in);
         host_pools_end(&pools);
@@ -135,7 +132,7 @@ static enum nnvts_status prepare_from_cache(struct nnvts_device *self, const str
     struct host_link *link = host_device_link((struct host_device *)self);
     if (!link) return NNVTS_STATUS_DEAD_OBJECT;
     host_cache(host_writing(&o), &cache);
-    host_put_u64(&o, deadline_ns);
+    host_deadline(host_writing(&o), &deadline_ns);
     enum nnvts_status st = host_ask(link, HOST_PREPARE_FROM_CACHE, &o, &in);
     if (st == NNVTS_STATUS_NONE) st = take_prepared((struct host_device *)self, link, &in, UINT32_MAX, out);
     host_link_unref(link);
@@ -163,44 +160,6 @@ static void release(struct nnvts_device *self) {
 
 /* ------------------------------------------------------------------- opening */
 
-static bool is_file(const char *path) {
-    struct stat s;
-    return stat(path, &s) == 0 && S_ISREG(s.st_mode);
-}
-
-/** FOLDER/NAME.so if there is such a file, else NULL. */
-static char *in_folder(const char *folder, size_t folder_length, const char *name) {
-    char path[4096];
-    int n = snprintf(path, sizeof path, "%.*s/%s.so", (int)folder_length, folder, name);
-    return n > 0 && (size_t)n < sizeof path && is_file(path) ? realpath(path, NULL) : NULL;
-}
-
-/** The driver's file: a path, or a name in NNVTS_DRIVER_PATH or in the folder that this driver lies in. */
-static char *find_driver(const char *name) {
-    Dl_info here;
-    if (strchr(name, '/')) return is_file(name) ? realpath(name, NULL) : NULL;
-    char *found = NULL;
-    for (const char *at = getenv("NNVTS_DRIVER_PATH"); at && *at && !found;) {
-        size_t length = strcspn(at, ":");
-        if (length) found = in_folder(at, length, name);
-        at += length + (at[length] == ':');
-    }
-    if (found || !dladdr((void *)(uintptr_t)nnvts_driver_get, &here) || !here.dli_fname) return found;
-    const char *slash = strrchr(here.dli_fname, '/');
-    return slash ? in_folder(here.dli_fname, (size_t)(slash - here.dli_fname), name) : NULL;
-}
-
-/** Splits "NAME:OPTIONS". */
-static bool set_driver(struct host_device *d, const char *options) {
-    if (!options || !*options) options = "cpu";
-    size_t length = strcspn(options, ":");
-    char *name = strndup(options, length);
-    if (options[length] && options[length + 1]) d->options = strdup(options + length + 1);
-    d->driver = name ? find_driver(name) : NULL;
-    free(name);
-    return d->driver != NULL;
-}
-
 static void fill_device(struct host_device *d) {
     uint32_t has = 0;
     d->base = (struct nnvts_device){
@@ -217,14 +176,19 @@ static void fill_device(struct host_device *d) {
                         offsetof(struct nnvts_device, release), has);
 }
 
-static enum nnvts_status open_device(const char *options, struct nnvts_device **out, const char **error) {
-    const char *reason = "expected a driver behind the colon: host:cpu, host:./npu.so:OPTIONS";
+enum nnvts_status host_device_open(const struct host_transport *transport, char *driver, char *options,
+                                   struct nnvts_device **out, const char **error) {
+    const char *reason = NULL;
     struct host_device *d = calloc(1, sizeof *d);
-    if (!d) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    if (!d) {
+        free(driver);
+        free(options);
+        return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    }
+    *d = (struct host_device){.transport = transport, .driver = driver, .options = options};
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->none_pending, NULL);
-    enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
-    if (set_driver(d, options)) st = host_link_open(d->driver, d->options, &d->link, &d->hello, &reason);
+    enum nnvts_status st = host_link_open(transport, d->driver, d->options, &d->link, &d->hello, &reason);
     if (st == NNVTS_STATUS_NONE) {
         fill_device(d);
         if (host_in_done(&d->hello)) {
@@ -239,14 +203,4 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
     if (error && reason) *error = reason;
     device_free(d);
     return st;
-}
-
-const struct nnvts_driver *nnvts_driver_get(void) {
-    static const struct nnvts_driver driver = {
-        .struct_size = sizeof driver,
-        .abi_version = NNVTS_DRIVER_ABI_VERSION,
-        .name = "host",
-        .open = open_device,
-    };
-    return &driver;
 }

@@ -107,7 +107,10 @@ static enum nnvts_status run_execution(struct nnvts_execution *self, uint64_t de
     if (!result) return NNVTS_STATUS_INVALID_ARGUMENT;
     host_pools_copy_in(&e->pools);
     host_put_u64(&o, e->id);
-    host_put_u64(&o, deadline_ns);
+    host_deadline(host_writing(&o), &deadline_ns);
+    /* a relay is to know what belongs to the question */
+    for (uint32_t i = 0; i < e->pools.count && !e->link->transport->shares_memory; i++)
+        if (e->pools.sent[i].kind == NNVTS_MEMORY_SHARED) host_put_fd(&o, e->pools.sent[i].fd);
     host_put_room(&o, result, e->shapes);
     enum nnvts_status st = host_ask(e->link, HOST_RUN_EXECUTION, &o, &in);
     if (st == NNVTS_STATUS_NONE) {

@@ -206,7 +206,8 @@ static bool send_packet(int socket, const struct header *h, const void *data, si
         m.msg_control = &control;
         m.msg_controllen = CMSG_SPACE(fd_count * sizeof(int));
         struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-        *c = (struct cmsghdr){CMSG_LEN(fd_count * sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+        *c = (struct cmsghdr){
+            .cmsg_len = CMSG_LEN(fd_count * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
         memcpy(CMSG_DATA(c), fds, fd_count * sizeof(int));
     }
     ssize_t n;

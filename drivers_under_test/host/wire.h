@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum {
-    HOST_VERSION = 3,
+    HOST_VERSION = 4,
     HOST_CONTROL_FD = 3, /**< of the host process: where connections are asked for */
     HOST_INLINE_BYTES = 32 << 10,
     HOST_PAYLOAD_BYTES = 256 << 20, /**< a message's at most */
@@ -43,8 +43,8 @@ enum host_kind {
     HOST_RUN_EXECUTION,
     HOST_CREATE_BURST,  /**< the stream belongs to the burst from then on */
     HOST_BURST_MEMORY,  /**< on a burst's stream: the descriptor of a slot; no answer */
-    HOST_BURST_EXECUTE, /**< in a burst's rings */
-    HOST_BURST_FORGET,  /**< in a burst's rings */
+    HOST_BURST_EXECUTE, /**< in a burst's rings, or a call of a burst without rings */
+    HOST_BURST_FORGET,  /**< likewise */
     HOST_RELEASE,
     HOST_KINDS
 };

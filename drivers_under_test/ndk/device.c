@@ -280,6 +280,10 @@ static const char *open_device(struct ndk_device *d, char *path, ndk_load_fn loa
     return describe_performance(d) && describe_extensions(d) ? NULL : "out of memory";
 }
 
+static const struct nnvts_computed *computed(struct nnvts_device *self, uint32_t *count) {
+    return ((struct ndk_device *)self)->lib.computed(count);
+}
+
 enum nnvts_status ndk_open(const char *options, ndk_load_fn load, struct nnvts_device **out, const char **error) {
     const char *message = NULL;
     if (!options || !*options || *options == '#') {
@@ -305,6 +309,7 @@ enum nnvts_status ndk_open(const char *options, ndk_load_fn load, struct nnvts_d
     if (fn->MemoryDesc_create && fn->MemoryDesc_finish && fn->MemoryDesc_addInputRole && fn->MemoryDesc_addOutputRole &&
         fn->MemoryDesc_setDimensions && fn->MemoryDesc_free && fn->Memory_createFromDesc && fn->Memory_copy)
         d->base.allocate = ndk_allocate;
+    if (d->lib.computed && !d->device) d->base.computed = computed; /* a device that was named computes all of it */
     free(path);
     if (!message) {
         *out = &d->base;

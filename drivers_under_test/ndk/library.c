@@ -9,6 +9,7 @@
 
 #include "common/text.h"
 #include "ndk.h"
+#include "nnvts/ndk_results.h"
 
 const char *ndk_message(const char *fmt, ...) {
     char text[COMMON_TEXT_BYTES];
@@ -90,6 +91,7 @@ const char *ndk_load(const char *path, struct ndk_library *library) {
     NNVTS_NDK_FUNCTIONS(FIND)
 #undef FIND
     tell_missing(library, lacking);
+    find(handle, "nnvts_runtime_computed", &library->computed);
 #define FIND(function, since) find(handle, "ANeuralNetworks" #function, &library->fn.function);
     NNVTS_NDK_OPTIONAL_FUNCTIONS(FIND)
 #undef FIND
@@ -183,22 +185,9 @@ __attribute__((format(printf, 1, 2))) static void keep_error(const char *fmt, ..
 
 /** which: "", or "(3)" */
 static void remember(const char *function, const char *which, int code) {
-    static const char *const names[] = {
-        [ANEURALNETWORKS_OUT_OF_MEMORY] = "OUT_OF_MEMORY",
-        [ANEURALNETWORKS_INCOMPLETE] = "INCOMPLETE",
-        [ANEURALNETWORKS_UNEXPECTED_NULL] = "UNEXPECTED_NULL",
-        [ANEURALNETWORKS_BAD_DATA] = "BAD_DATA",
-        [ANEURALNETWORKS_OP_FAILED] = "OP_FAILED",
-        [ANEURALNETWORKS_BAD_STATE] = "BAD_STATE",
-        [ANEURALNETWORKS_UNMAPPABLE] = "UNMAPPABLE",
-        [ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE] = "OUTPUT_INSUFFICIENT_SIZE",
-        [ANEURALNETWORKS_UNAVAILABLE_DEVICE] = "UNAVAILABLE_DEVICE",
-        [ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT] = "MISSED_DEADLINE_TRANSIENT",
-        [ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT] = "MISSED_DEADLINE_PERSISTENT",
-        [ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT] = "RESOURCE_EXHAUSTED_TRANSIENT",
-        [ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT] = "RESOURCE_EXHAUSTED_PERSISTENT",
-        [ANEURALNETWORKS_DEAD_OBJECT] = "DEAD_OBJECT",
-    };
+#define X(NAME) [ANEURALNETWORKS_##NAME] = #NAME,
+    static const char *const names[] = {NNVTS_NDK_RESULTS(X)};
+#undef X
     if (code == ANEURALNETWORKS_NO_ERROR) return;
     const bool known = code > 0 && (size_t)code < sizeof names / sizeof *names && names[code];
     if (known)

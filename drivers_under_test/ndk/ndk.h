@@ -29,6 +29,7 @@ struct ndk_library {
     int level;                         /**< 1 to 8 */
     char missing[768]; /**< "3: _getDeviceCount, ...": functions that are not there, though the next level has them */
     const char *name;  /**< of the file, without folders; the caller's text */
+    const struct nnvts_computed *(*computed)(uint32_t *count); /**< of the project's own library; else NULL */
 };
 
 /** Fills library->fn and the rest from the shared object at path. NULL, or what is wrong in one line. */

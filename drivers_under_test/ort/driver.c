@@ -10,17 +10,15 @@
 
 #include "common/text.h"
 #include "convert.h"
+#include "engine/passed.h"
 #include "library.h"
-
-enum { MOST_PROVIDER_OPTIONS = ENGINE_MOST_OPTIONS };
 
 struct or_engine {
     struct or_library lib;
     void *env, *memory;
     uint32_t threads;
-    char *provider; /**< NULL: the CPU */
-    size_t option_count;
-    char *keys[MOST_PROVIDER_OPTIONS], *values[MOST_PROVIDER_OPTIONS];
+    char *provider;               /**< NULL: the CPU */
+    struct engine_passed options; /**< for the provider */
 };
 
 /** An input or output of a session. */
@@ -108,9 +106,9 @@ static bool set_options(const struct or_engine *e, void *options) {
         return false;
     return !e->provider ||
            (succeeded(lib, lib->AddSessionConfigEntry(options, "session.disable_cpu_ep_fallback", "1")) &&
-            succeeded(lib,
-                      lib->SessionOptionsAppendExecutionProvider(options, e->provider, (const char *const *)e->keys,
-                                                                 (const char *const *)e->values, e->option_count)));
+            succeeded(lib, lib->SessionOptionsAppendExecutionProvider(
+                               options, e->provider, (const char *const *)e->options.keys,
+                               (const char *const *)e->options.values, e->options.count)));
 }
 
 static bool start(struct or_state *s, const struct pb *model) {
@@ -189,7 +187,7 @@ static bool run(void *self, void *state, void *const *data) {
 static const char *const own_options[] = {"lib=PATH", "ep=NAME", "option.KEY=VALUE", NULL};
 
 static const char *read_options(const struct engine_options *options, struct or_engine *e, const char **lib) {
-    static const char prefix[] = "option.";
+    const char *error = NULL;
     for (uint32_t i = 0; i < options->count; i++) {
         const char *key = options->own[i].key, *value = options->own[i].value;
         if (strcmp(key, "lib") == 0) {
@@ -197,16 +195,14 @@ static const char *read_options(const struct engine_options *options, struct or_
         } else if (strcmp(key, "ep") == 0 && *value) {
             free(e->provider);
             e->provider = strdup(value);
-        } else if (strncmp(key, prefix, strlen(prefix)) == 0 && e->option_count < MOST_PROVIDER_OPTIONS) {
-            e->keys[e->option_count] = strdup(key + strlen(prefix));
-            e->values[e->option_count] = strdup(value);
-            if (!e->keys[e->option_count] || !e->values[e->option_count++]) return "out of memory";
+        } else if (engine_pass(&e->options, &options->own[i], &error)) {
+            if (error) return error;
         } else {
             return "options are \"lib=PATH\", \"ep=NAME\" and \"option.KEY=VALUE\" for the execution provider, beside "
                    "those of all engines: \"threads=N\", \"loose\"";
         }
     }
-    return e->option_count && !e->provider ? "\"option.KEY=VALUE\" is for an execution provider" : NULL;
+    return e->options.count && !e->provider ? "\"option.KEY=VALUE\" is for an execution provider" : NULL;
 }
 
 /** The library keeps one environment: it is made once, and stays. */
@@ -234,10 +230,7 @@ static const char *try_options(const struct or_engine *e) {
 static void close_engine(void *self) {
     struct or_engine *e = self;
     if (e->memory) e->lib.ReleaseMemoryInfo(e->memory);
-    for (size_t i = 0; i < e->option_count; i++) {
-        free(e->keys[i]);
-        free(e->values[i]);
-    }
+    engine_pass_nothing(&e->options);
     free(e->provider);
     free(e);
 }

@@ -77,6 +77,7 @@ static enum nnvts_status get_supported_operations(struct nnvts_device *self, con
     for (uint32_t i = 0; i < model->main.operation_count; i++)
         supported[i] = supported[i] && sample_supports(d->row, &model->main, &model->main.operations[i]) &&
                        (!d->row->conditional || sample_meets(model, &model->main.operations[i])) &&
+                       (!d->row->cliffs || sample_below_cliff(model, &model->main.operations[i])) &&
                        (!d->row->plain || sample_is_old(model, &model->main.operations[i]));
     return NNVTS_STATUS_NONE;
 }
@@ -102,6 +103,7 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
     if (st == NNVTS_STATUS_NONE) st = d->inner->prepare_model(d->inner, model, config, &inner);
     if (st != NNVTS_STATUS_NONE) return st;
     if (d->row->plain) return make_plain(inner, out);
+    if (d->row->cliffs) return sample_plant_cliff(model, inner, out);
     *out = inner;
     return NNVTS_STATUS_NONE;
 }
@@ -176,9 +178,10 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
     struct nnvts_device *inner = NULL;
     struct sample drawn;
     const struct sample *row = !options ? &samples[0] : sample_random(options, &drawn) ? &drawn : find_row(options);
-    const char *reason = row ? common_open_cpu(NULL, &inner)
-                             : "expected random-SEED, float-fast, float-slow, quant, minimal, conditions, level-1.0 or "
-                               "level-1.1 behind the colon";
+    const char *reason =
+        row ? common_open_cpu(NULL, &inner)
+            : "expected random-SEED, float-fast, float-slow, quant, minimal, conditions, cliffs, level-1.0 or "
+              "level-1.1 behind the colon";
     if (reason) {
         if (error) *error = reason;
         return NNVTS_STATUS_INVALID_ARGUMENT;
@@ -199,13 +202,17 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
 
 const struct nnvts_driver *nnvts_driver_get(void) {
     enum { NAMES = 32 };
-    static const char *names[NAMES];
+    static const char *names[NAMES], *wrong[NAMES];
     static struct nnvts_driver driver = {.struct_size = sizeof driver,
                                          .abi_version = NNVTS_DRIVER_ABI_VERSION,
                                          .name = "sample",
                                          .open = open_device,
-                                         .options = names};
+                                         .options = names,
+                                         .faults = wrong};
     names[0] = "random-1"; /* one of many */
-    for (size_t i = 0; i < sample_count && i + 2 < NAMES; i++) names[i + 1] = samples[i].name;
+    for (size_t i = 0, n = 0; i < sample_count && i + 2 < NAMES; i++) {
+        names[i + 1] = samples[i].name;
+        if (samples[i].wrong) wrong[n++] = samples[i].name;
+    }
     return &driver;
 }

@@ -43,6 +43,8 @@ struct sample {
     bool hashed; /**< of these, those whose hash with the seed is odd */
     uint64_t seed;
     bool conditional; /**< only what sample_meets() allows */
+    bool cliffs;      /**< its behaviour changes at the extents of cliffs.c */
+    bool wrong;       /**< on purpose: judged as a driver, it fails */
     bool plain; /**< what the first two levels of NNAPI allowed, and the executions that a driver of HAL 1.0 has */
 };
 
@@ -58,6 +60,11 @@ bool sample_random(const char *option, struct sample *out);
 bool sample_is_old(const struct nnvts_model *m, const struct nnvts_operation *op);
 /** Operation op meets the conditions that a conditional driver has on it. The model is a valid one. */
 bool sample_meets(const struct nnvts_model *m, const struct nnvts_operation *op);
+/** Operation op is of an extent that a driver with cliffs supports. */
+bool sample_below_cliff(const struct nnvts_model *m, const struct nnvts_operation *op);
+/** The prepared model, which is taken over, with what is planted in a driver with cliffs. */
+enum nnvts_status sample_plant_cliff(const struct nnvts_model *m, struct nnvts_prepared_model *inner,
+                                     struct nnvts_prepared_model **out);
 /** Bit of an OperandCode; 0 for scalars. */
 uint8_t sample_type_bit(int32_t type);
 

@@ -205,7 +205,7 @@ static const char *const own_options[] = {"lib=PATH",      "delegate=none",    "
 /** What the options ask for; NULL: understood. */
 static const char *read_options(const struct engine_options *options, struct tf_engine *e, const char **lib,
                                 const char **plugin) {
-    static const char prefix[] = "option.";
+    const char *error = NULL;
     struct tf_accelerator *a = &e->accelerator;
     for (uint32_t i = 0; i < options->count; i++) {
         const char *key = options->own[i].key, *value = options->own[i].value;
@@ -219,16 +219,14 @@ static const char *read_options(const struct engine_options *options, struct tf_
                       : strcmp(value, "nnapi") == 0   ? TF_DELEGATE_NNAPI
                                                       : TF_DELEGATE_PLUGIN;
             *plugin = value;
-        } else if (strncmp(key, prefix, strlen(prefix)) == 0 && a->option_count < TF_MOST_DELEGATE_OPTIONS) {
-            a->keys[a->option_count] = strdup(key + strlen(prefix));
-            a->values[a->option_count] = strdup(value);
-            if (!a->keys[a->option_count] || !a->values[a->option_count++]) return "out of memory";
+        } else if (engine_pass(&a->options, &options->own[i], &error)) {
+            if (error) return error;
         } else {
             return "options are \"lib=PATH\", \"delegate=none|xnnpack|nnapi|PATH\", \"fallback=allowed\" and "
                    "\"option.KEY=VALUE\" for the delegate, beside those of all engines: \"threads=N\", \"loose\"";
         }
     }
-    if (a->option_count && a->kind != TF_DELEGATE_PLUGIN)
+    if (a->options.count && a->kind != TF_DELEGATE_PLUGIN)
         return "\"option.KEY=VALUE\" is for a delegate that is a plug-in";
     return NULL;
 }
@@ -259,10 +257,7 @@ static const char *open_accelerator(struct tf_engine *e, const char *plugin) {
 
 static void close_engine(void *self) {
     struct tf_engine *e = self;
-    for (size_t i = 0; i < e->accelerator.option_count; i++) {
-        free(e->accelerator.keys[i]);
-        free(e->accelerator.values[i]);
-    }
+    engine_pass_nothing(&e->accelerator.options);
     free(e);
 }
 

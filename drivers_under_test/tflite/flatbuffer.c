@@ -71,6 +71,8 @@ void fb_vector(struct fb *b, size_t from, const void *elements, size_t element_b
     if (!b->failed && count) memcpy(b->data + at, elements, element_bytes * count);
 }
 
+void fb_zeros(struct fb *b, size_t bytes) { extend(b, bytes); }
+
 size_t fb_references(struct fb *b, size_t from, uint32_t count) { return vector(b, from, 4, count, 4); }
 
 void fb_string(struct fb *b, size_t from, const char *text) {

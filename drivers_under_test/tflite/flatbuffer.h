@@ -32,6 +32,8 @@ void fb_table(struct fb *b, size_t from, struct fb_field *fields, uint32_t count
 void fb_vector(struct fb *b, size_t from, const void *elements, size_t element_bytes, size_t count, size_t align);
 /** A vector of references: where the first lies; the others follow, 4 bytes each. */
 size_t fb_references(struct fb *b, size_t from, uint32_t count);
+/** Zeros behind all that was written. */
+void fb_zeros(struct fb *b, size_t bytes);
 void fb_string(struct fb *b, size_t from, const char *text);
 
 #endif

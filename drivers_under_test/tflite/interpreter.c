@@ -45,7 +45,7 @@ const char *tf_open_plugin(const char *path, struct tf_accelerator *out) {
     if (COMMON_SYMBOL(handle, "tflite_plugin_create_delegate", out->create) &&
         COMMON_SYMBOL(handle, "tflite_plugin_destroy_delegate", out->destroy)) {
         common_forget();
-        struct tf_delegate *trial = out->create(out->keys, out->values, out->option_count, report);
+        struct tf_delegate *trial = out->create(out->options.keys, out->options.values, out->options.count, report);
         if (trial) out->destroy(trial);
         if (trial) return NULL;
         snprintf(text, sizeof text, "the delegate refused to be created: %s",
@@ -86,7 +86,7 @@ static bool create_delegate(struct tf_interpreter *i, uint32_t threads) {
             i->lib->XNNPackDelegateCreate(&(struct tf_xnnpack_options){(int32_t)threads, TF_XNNPACK_QUANTISED, {0}});
         break;
     case TF_DELEGATE_PLUGIN:
-        i->inner = a->create(a->keys, a->values, a->option_count, report);
+        i->inner = a->create(a->options.keys, a->options.values, a->options.count, report);
         break;
     }
     if (i->inner && i->inner->prepare) return true;

@@ -3,11 +3,10 @@
 #ifndef TFLITE_INTERPRETER_H
 #define TFLITE_INTERPRETER_H
 
+#include "engine/passed.h"
 #include "library.h"
 
 enum tf_delegate_kind { TF_DELEGATE_NONE, TF_DELEGATE_XNNPACK, TF_DELEGATE_NNAPI, TF_DELEGATE_PLUGIN };
-
-enum { TF_MOST_DELEGATE_OPTIONS = 16 };
 
 /** What accelerates. */
 struct tf_accelerator {
@@ -15,8 +14,7 @@ struct tf_accelerator {
     struct tf_delegate *(*create)(char **keys, char **values, size_t count,
                                   void (*report)(const char *)); /**< plug-in */
     void (*destroy)(struct tf_delegate *delegate);
-    size_t option_count;
-    char *keys[TF_MOST_DELEGATE_OPTIONS], *values[TF_MOST_DELEGATE_OPTIONS];
+    struct engine_passed options; /**< for a plug-in */
 };
 
 /** Opens a plug-in, and tries its options. A static string says why it can't; NULL: it is open. */

@@ -140,7 +140,7 @@ static void write_operators(struct fb *b, size_t from, const struct tf_model *m)
 }
 
 static void write_buffers(struct fb *b, size_t from, const struct tf_model *m) {
-    enum { ALIGN = 16 };
+    enum { ALIGN = 16, BEYOND = 16 };
     uint32_t count = 1, buffer = 0;
     for (uint32_t i = 0; i < m->tensor_count; i++) count += m->tensors[i].value != NULL;
     const size_t first = fb_references(b, from, count);
@@ -150,6 +150,8 @@ static void write_buffers(struct fb *b, size_t from, const struct tf_model *m) {
         struct fb_field data = {.id = 0};
         fb_table(b, first + 4 * (size_t)++buffer, &data, 1);
         fb_vector(b, data.at, m->tensors[i].value, 1, m->tensors[i].bytes, ALIGN);
+        /* XNNPACK's delegate reads beyond the paddings of a PAD, and refuses what is negative there */
+        fb_zeros(b, BEYOND);
     }
 }
 

@@ -99,36 +99,86 @@ static bool restore(struct work *w, const double *g, const double *d, size_t n, 
     return true;
 }
 
-/** The largest distance of stored numbers; one that is NaN alone is infinitely far. */
-static double largest(const double *a, const double *b, size_t n) {
-    double most = 0;
-    for (size_t i = 0; i < n; i++) {
-        double e = isnan(a[i]) && isnan(b[i]) ? 0 : a[i] == b[i] ? 0 : fabs(a[i] - b[i]);
-        if (!(e <= most)) most = isnan(e) ? INFINITY : e;
-    }
-    return most;
-}
-
 /** Errors from golden of all outputs, the driver's and another engine's. */
 static bool distances(struct work *w, uint32_t item, const struct nnv_truth *truth) {
     struct nnv_accuracy *a = w->out;
     for (uint32_t i = 0; i < w->golden->outputs; i++) {
         const struct nnv_operand *o = output_of(w->net, i);
+        const uint8_t *g = nnv_answer(w->golden, item, i), *d = nnv_answer(w->driver, item, i);
         size_t bytes = w->golden->shape[i].bytes, n = count_of(w, i);
-        const double *g = load(o, nnv_answer(w->golden, item, i), bytes, false, w->scratch);
-        const double *d = load(o, nnv_answer(w->driver, item, i), bytes, false, w->scratch);
-        if (!g || !d) return false;
-        a->largest_error = fmax(a->largest_error, largest(g, d, n));
+        a->largest_error = fmax(a->largest_error, nnv_answer_error(o->type, g, d, bytes));
         if (!truth->outputs || truth->outputs[i].omitted || truth->outputs[i].bytes != bytes) continue;
-        const double *other = load(o, truth->outputs[i].data, bytes, false, w->scratch);
-        if (!other) return false;
-        double e = largest(g, other, n);
+        const double e = nnv_answer_error(o->type, g, truth->outputs[i].data, bytes);
         a->other_error = isnan(a->other_error) ? e : fmax(a->other_error, e);
-        if (i == 0 && a->task == NNV_TASK_CLASSIFY) {
-            a->other_items++;
-            a->other_agree += first_class(d, n) == first_class(other, n);
-        }
+        if (i > 0 || a->task != NNV_TASK_CLASSIFY) continue;
+        const double *ours = load(o, d, bytes, false, w->scratch);
+        const double *other = load(o, truth->outputs[i].data, bytes, false, w->scratch);
+        if (!ours || !other) return false;
+        a->other_items++;
+        a->other_agree += first_class(ours, n) == first_class(other, n);
     }
+    return true;
+}
+
+/** What a detector found: boxes, which are stored one after the other, and NULL or what else is known of each. */
+struct found {
+    size_t count, per_image;
+    const double *box, *score, *class;
+};
+
+/** An output, in real numbers; NULL where the network has none or there is no memory, which *failed tells. */
+static const double *load_output(const struct work *w, const struct nnv_bench_answers *a, uint32_t item, uint32_t out,
+                                 bool *failed) {
+    if (out == UINT32_MAX) return NULL;
+    const double *x = load(output_of(w->net, out), nnv_answer(a, item, out), a->shape[out].bytes, true, w->scratch);
+    *failed = *failed || !x;
+    return x;
+}
+
+static struct found found_in(const struct work *w, const struct nnv_bench_answers *a, uint32_t item, bool *failed) {
+    const struct nnv_network_boxes *b = &w->net->boxes;
+    const struct nnv_value *shape = &a->shape[b->boxes];
+    const size_t count = count_of(w, b->boxes) / 4;
+    return (struct found){.count = count,
+                          .per_image = shape->rank == 3 && shape->dims[1] > 0 ? shape->dims[1] : count,
+                          .box = load_output(w, a, item, b->boxes, failed),
+                          .score = load_output(w, a, item, b->scores, failed),
+                          .class = load_output(w, a, item, b->classes, failed)};
+}
+
+/** Places for boxes that nothing was found for have no score, or no area. */
+static bool is_box(const struct found *f, size_t i) {
+    const double *b = f->box + 4 * i;
+    return (!f->score || f->score[i] > 0) && b[2] > b[0] && b[3] > b[1];
+}
+
+/** Golden boxes, the best first, each take the driver's box that covers them best, if nobody has taken it. */
+static bool match_boxes(struct work *w, uint32_t item) {
+    static const double least = 0.5;
+    struct nnv_accuracy *a = w->out;
+    bool failed = false;
+    const struct found g = found_in(w, w->golden, item, &failed), d = found_in(w, w->driver, item, &failed);
+    bool *taken = NNV_NEW(w->scratch, bool, d.count);
+    if (failed || !taken) return false;
+    for (size_t i = 0; i < g.count; i++) {
+        size_t best = d.count;
+        double iou = least;
+        if (!is_box(&g, i)) continue;
+        a->boxes++;
+        for (size_t k = 0; k < d.count; k++) {
+            if (taken[k] || !is_box(&d, k) || i / g.per_image != k / g.per_image) continue;
+            if (g.class && g.class[i] != d.class[k]) continue;
+            const double covered = nnv_metric_iou(g.box + 4 * i, d.box + 4 * k);
+            if (!(covered >= iou)) continue;
+            iou = covered;
+            best = k;
+        }
+        if (best == d.count) continue;
+        taken[best] = true;
+        a->found++;
+        a->iou += iou;
+    }
+    for (size_t k = 0; k < d.count; k++) a->extra += is_box(&d, k) && !taken[k];
     return true;
 }
 
@@ -157,6 +207,7 @@ static bool compare_item(struct work *w, uint32_t item, const struct nnv_value *
         ok = restore(w, g, d, n, &inputs[0]);
         break;
     }
+    if (ok && w->net->boxes.present) ok = match_boxes(w, item);
     return ok && distances(w, item, truth);
 }
 
@@ -166,6 +217,7 @@ static void conclude(struct work *w, uint64_t seed) {
     a->mean_square_error = w->numbers ? w->squares / (double)w->numbers : 0;
     a->psnr = nnv_metric_psnr(a->mean_square_error, w->peak);
     a->p = (double)NAN;
+    if (a->boxes > 0) a->iou /= (double)a->boxes;
     if (a->judged == 0) return;
     if (a->task == NNV_TASK_CLASSIFY) {
         a->p = nnv_mcnemar(a->only_golden, a->only_driver);

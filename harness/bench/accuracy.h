@@ -20,9 +20,12 @@ struct nnv_accuracy {
     uint64_t phones;                   /**< SPELL: that were said */
     uint32_t agree;                    /**< CLASSIFY: items on which both have the same first class */
     uint32_t only_golden, only_driver; /**< CLASSIFY: right on one side alone */
-    double p;                 /**< that a difference as large as this is chance: McNemar's; NaN: nothing to test */
-    struct nnv_interval loss; /**< SPELL, RESTORE: driver's less golden error an item, at 99 % by bootstrap */
-    double largest_error;     /**< of any output from golden: real numbers for floats, units for quantised types */
+    double p;                     /**< that a difference as large as this is chance: McNemar's; NaN: nothing to test */
+    struct nnv_interval loss;     /**< SPELL, RESTORE: driver's less golden error an item, at 99 % by bootstrap */
+    uint64_t boxes, found, extra; /**< of detectors: golden boxes; those that the driver has, too: of the same class,
+                                     IoU at least 0.5; boxes that it alone has */
+    double iou;                   /**< mean over golden boxes, 0 for those that are not found */
+    double largest_error;         /**< of any output from golden: real numbers for floats, units for quantised types */
     double mean_square_error, psnr; /**< of output 0 from golden, in real numbers; peak: the largest golden magnitude */
     double other_error; /**< largest error of another engine's outputs from golden, where the data has them; NaN */
     uint32_t other_agree, other_items; /**< CLASSIFY: the driver's first class is the other engine's */

@@ -42,4 +42,10 @@ NNV_USE_RESULT enum nnv_status nnv_answers_driver(const struct nnv_network *net,
                                                   struct nnv_bench_answers *out, struct nnv_err *err);
 void nnv_answers_free(struct nnv_bench_answers *a);
 
+/**
+ * The largest distance between elements of an answer and of golden's, in stored numbers: real ones for floats, units
+ * for quantised types. One that is NaN alone is infinitely far.
+ */
+double nnv_answer_error(int32_t type, const void *golden, const void *answer, size_t bytes);
+
 #endif

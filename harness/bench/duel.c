@@ -10,6 +10,7 @@
 #include "harness/bench/scenario.h"
 #include "harness/runner/ask.h"
 #include "harness/runner/channel.h"
+#include "harness/runner/signals.h"
 
 static const double TURN_NS = 4e6; /* of timed executions */
 static const uint64_t TICK_NS = 20000000;
@@ -154,6 +155,10 @@ static bool await(struct duel *d, int process, const _Atomic uint32_t *what, uin
         const bool ended = nnv_ask_ended(a);
         if (atomic_load(what) == wanted) return true;
         if (ended) break;
+        if (nnv_signals_interrupts() > 0) {
+            d->r->interrupted = true;
+            return false;
+        }
         nnv_hub_wait(&d->table->hub, seen, TICK_NS);
     }
     *st = nnv_ask_status(a, d->err);
@@ -294,6 +299,7 @@ static enum nnv_status run_blocks(struct duel *d) {
             nnv_gate_look(r->block, r->blocks, &d->o->gate, r->steal, &r->answer);
     }
     r->elapsed_ns = (double)(nnv_now_ns() - begin);
+    if (r->interrupted) nnv_gate_end_early(r->block, r->blocks, &d->o->gate, r->steal, &r->answer);
     for (int side = 0; side < 2; side++) count_side(&r->side[side], d->all[side]);
     return st;
 }
@@ -303,9 +309,12 @@ enum nnv_status nnv_duel_run(const struct nnv_bench_work *work, const struct nnv
     struct duel d = {.work = work, .o = options, .r = result, .err = err};
     const size_t most = (size_t)options->gate.blocks * NNV_GATE_ROUNDS * NNV_GATE_BURST;
     *result = (struct nnv_duel_result){.state = NNV_BENCH_DONE};
+    struct nnv_signals signals;
     d.table = nnv_shared_new(sizeof *d.table);
+    nnv_signals_take(&signals, NULL);
     for (int side = 0; side < 2; side++) d.all[side] = NNV_NEW(arena, double, most);
     enum nnv_status st = d.table && d.all[0] && d.all[1] ? run_blocks(&d) : nnv_no_memory(err);
+    nnv_signals_give_back(&signals);
     nnv_shared_free(d.table, sizeof *d.table);
     return st;
 }

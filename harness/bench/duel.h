@@ -36,14 +36,15 @@ struct nnv_duel_result {
     struct nnv_gate_answer answer;
     struct nnv_gate_block block[NNV_GATE_BLOCKS];
     uint32_t blocks, burst;
+    bool interrupted; /**< the user asked to stop: answer says what the blocks so far tell, and is INVALID */
     struct nnv_duel_side side[2]; /**< TESTED, AGAINST */
     double steal;                 /**< share of the processors' time that other machines took */
     double elapsed_ns;
 };
 
 /**
- * Runs blocks until the gate decides. What a driver does wrong is state, part and reason. NNV_INVALID: a driver can't
- * be opened; NNV_NO_MEMORY, NNV_IO.
+ * Runs blocks until the gate decides, or the user asks to stop (signals.h). What a driver does wrong is state, part and
+ * reason. NNV_INVALID: a driver can't be opened; NNV_NO_MEMORY, NNV_IO.
  */
 NNV_USE_RESULT enum nnv_status nnv_duel_run(const struct nnv_bench_work *work, const struct nnv_duel_options *options,
                                             struct nnv_arena *arena, struct nnv_duel_result *result,

@@ -234,3 +234,15 @@ void nnv_gate_look(const struct nnv_gate_block *blocks, uint32_t n, const struct
     }
     if (a->verdict != NNV_GATE_GO_ON) a->detectable = detectable(blocks, n, o, o->alarms / 2);
 }
+
+void nnv_gate_end_early(const struct nnv_gate_block *blocks, uint32_t n, const struct nnv_gate_options *o, double steal,
+                        struct nnv_gate_answer *a) {
+    if (n == 0)
+        *a = (struct nnv_gate_answer){.verdict = NNV_GATE_GO_ON, .p = NAN, .control_p = NAN, .speed = 1};
+    else
+        nnv_gate_look(blocks, n, o, steal, a);
+    if (a->verdict != NNV_GATE_GO_ON) return;
+    a->verdict = NNV_GATE_INVALID;
+    a->detectable = INFINITY; /* they are too few to say */
+    snprintf(a->why, sizeof a->why, "interrupted after %u of at most %u blocks", n, o->blocks);
+}

@@ -86,6 +86,9 @@ struct nnv_gate_answer {
  */
 void nnv_gate_look(const struct nnv_gate_block *blocks, uint32_t n, const struct nnv_gate_options *o, double steal,
                    struct nnv_gate_answer *answer);
+/** What n blocks, perhaps none, say where no more will come and no look was due: INVALID. */
+void nnv_gate_end_early(const struct nnv_gate_block *blocks, uint32_t n, const struct nnv_gate_options *o, double steal,
+                        struct nnv_gate_answer *answer);
 /** True if nnv_gate_look() decides after n of o->blocks blocks. */
 bool nnv_gate_is_look(uint32_t n, const struct nnv_gate_options *o);
 

@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/runner/signals.h"
 #include "reference/model/validate.h"
 
-enum { WORST = 12 };
+enum { WORST = 12, LEAST_NS = 10000000 };
 
 const char *nnv_layers_kind(enum nnv_step_kind kind) {
     static const char *const names[] = {[NNV_STEP_RIGHT] = "right",
@@ -53,7 +54,10 @@ static void rank(struct nnv_layers *l) {
 enum nnv_status nnv_layers_judge(const struct nnv_network *net, const struct nnv_value *inputs,
                                  const struct nnv_bench_options *options, struct nnv_arena *arena,
                                  struct nnv_layers *out, struct nnv_err *err) {
-    const struct nnv_oracle oracle = {options->path, options->options, NNV_PRECISION_BUDGET, options->timeout_ns};
+    const struct nnv_oracle oracle = {.path = options->path,
+                                      .options = options->options,
+                                      .precision = NNV_PRECISION_BUDGET,
+                                      .timeout_ns = options->timeout_ns};
     struct nnv_spec spec = {.name = net->name, .model = net->model};
     *out = (struct nnv_layers){.present = true};
     spec.inputs = nnv_arena_copy(arena, inputs, net->model.main.nin * sizeof *inputs);
@@ -64,9 +68,63 @@ enum nnv_status nnv_layers_judge(const struct nnv_network *net, const struct nnv
     if (st != NNV_OK) return nnv_at(err, st, "%s, operation by operation", net->name);
     out->count = out->found.spec->model.main.noperations;
     out->worst = NNV_NEW(arena, uint32_t, out->count);
-    if (!out->worst) return nnv_no_memory(err);
+    out->work = NNV_NEW(arena, struct nnv_op_work, out->count);
+    if (!out->worst || !out->work) return nnv_no_memory(err);
     rank(out);
-    return NNV_OK;
+    struct nnv_op_work whole;
+    return nnv_model_work(&out->found.spec->model, arena, out->work, &whole, err);
+}
+
+/** Times operation i of what is known. */
+static enum nnv_status time_one(const struct nnv_known *known, uint32_t i, const struct nnv_timing_options *timing,
+                                struct nnv_timed *out, struct nnv_err *err) {
+    struct nnv_arena *arena = nnv_arena_new();
+    bool *keep = arena ? NNV_NEW(arena, bool, known->spec->model.main.noperations) : NULL;
+    struct nnv_spec *alone;
+    if (keep) keep[i] = true;
+    enum nnv_status st =
+        keep ? nnv_extract(known, &(struct nnv_extraction){.keep = keep}, arena, &alone, err) : nnv_no_memory(err);
+    if (st == NNV_OK) st = nnv_time_model(&alone->model, timing, out, err);
+    if (st == NNV_UNSUPPORTED) { /* a shape that only values tell */
+        *out = (struct nnv_timed){.state = NNV_BENCH_UNSUPPORTED};
+        st = NNV_OK;
+    }
+    nnv_arena_free(arena);
+    return st;
+}
+
+/** Puts operation i, which is timed, where it belongs among the slowest. */
+static void rank_time(struct nnv_layers *l, uint32_t i) {
+    uint32_t k = l->timed_count++;
+    for (; k > 0 && l->timed[i].us > l->timed[l->slowest[k - 1]].us; k--) l->slowest[k] = l->slowest[k - 1];
+    l->slowest[k] = i;
+}
+
+enum nnv_status nnv_layers_time(struct nnv_layers *l, const struct nnv_bench_options *options,
+                                const struct nnv_roof *roof, struct nnv_arena *arena, struct nnv_err *err) {
+    const uint64_t share = options->time_ns / (l->count ? l->count : 1);
+    const struct nnv_timing_options timing = {.path = options->path,
+                                              .options = options->options,
+                                              .remote = options->remote,
+                                              .time_ns = share > LEAST_NS ? share : LEAST_NS,
+                                              .timeout_ns = options->timeout_ns};
+    struct nnv_known known;
+    enum nnv_status st = nnv_known_make(l->found.spec, false, arena, &known, err);
+    struct nnv_timed *timed = NNV_NEW(arena, struct nnv_timed, l->count);
+    l->line = NNV_NEW(arena, struct nnv_roofline, l->count);
+    l->slowest = NNV_NEW(arena, uint32_t, l->count);
+    if (st == NNV_OK && (!timed || !l->line || !l->slowest)) st = nnv_no_memory(err);
+    l->roof = roof;
+    l->timed = timed;
+    for (uint32_t i = 0; i < l->count && st == NNV_OK && nnv_signals_interrupts() == 0; i++) {
+        st = time_one(&known, i, &timing, &timed[i], err);
+        if (st != NNV_OK || timed[i].state != NNV_BENCH_DONE) continue;
+        rank_time(l, i);
+        l->line[i] = nnv_roofline_of(roof, &l->work[i], timed[i].us * 1e3,
+                                     (struct nnv_interval){timed[i].low_us * 1e3, timed[i].high_us * 1e3});
+        if (options->progress) options->progress(options->context, (double)(i + 1) / l->count);
+    }
+    return st;
 }
 
 /** JSON has no infinity and no NaN: they are strings, as in a journal. */
@@ -87,6 +145,9 @@ static json_t *step_json(const struct nnv_layers *l, uint32_t i) {
         json_object_set_new(j, "error", number(s->error));
         json_object_set_new(j, "ratio", number(s->ratio));
     }
+    json_object_set_new(j, "work", nnv_work_json(&l->work[i]));
+    if (l->timed && l->timed[i].state == NNV_BENCH_DONE)
+        json_object_set_new(j, "roofline", nnv_roofline_json(l->roof, &l->work[i], &l->line[i]));
     if (*s->note) json_object_set_new(j, "note", json_string(s->note));
     if (i == l->found.culprit) json_object_set_new(j, "alone", json_string(alone[l->found.alone]));
     return j;

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "harness/bench/machine.h"
 #include "harness/bench/scenario.h"
 #include "harness/runner/ask.h"
 #include "harness/runner/channel.h"
@@ -57,6 +58,7 @@ struct bench {
     uint32_t stream_count;
     struct answer *answer;
     struct nnv_bench_result *result;
+    uint64_t peak; /* of resident memory; 0: not looked at yet */
 };
 
 /** A number of /proc/self/status in kB, as bytes. */
@@ -125,12 +127,15 @@ static bool open_streams(struct bench *b) {
     b->stream_count = b->options->scenario == NNV_SCENARIO_SINGLE ? 1 : b->options->streams;
     b->streams = NNV_NEW(b->arena, struct nnv_bench_stream, b->stream_count);
     for (uint32_t i = 0; b->streams && i < b->stream_count; i++) {
+        const uint64_t begin = nnv_now_ns();
         enum nnv_bench_state state = nnv_bench_stream_open(&b->streams[i], b->work, b->options->mode, b->model.prepared,
                                                            b->arena, b->result->reason);
         if (state != NNV_BENCH_DONE) {
             b->result->state = state;
             return false;
         }
+        b->streams[i].own_time = b->options->own_time;
+        if (i == 0) b->result->map_ns = (double)(nnv_now_ns() - begin);
     }
     if (!b->streams) b->result->state = NNV_BENCH_ERROR;
     return b->streams != NULL;
@@ -193,12 +198,16 @@ static void freshen(struct bench *b, uint32_t set, uint32_t number) {
     }
 }
 
-/** New inputs against the same again, in turns, so that the machine's moods meet both. */
+/**
+ * New inputs against the same again, in turns, so that the machine's moods meet both. On the way to another machine a
+ * new input takes longer: there the driver's own time counts.
+ */
 static bool compare_inputs(struct bench *b) {
     enum { TURNS = 6, EACH = 8 };
     double fresh[TURNS * EACH], same[TURNS * EACH];
     uint32_t n = 0, sets = b->work->sets;
     uint64_t begin = nnv_now_ns();
+    b->streams[0].own_time |= b->options->remote;
     for (int t = 0; t < TURNS && (t < 2 || nnv_now_ns() - begin < b->options->time_ns / 4); t++) {
         double first;
         if (!run_once(b, 0, &first)) return false; /* what a memory of one answer would know */
@@ -211,6 +220,7 @@ static bool compare_inputs(struct bench *b) {
         }
         n += EACH;
     }
+    b->streams[0].own_time = b->options->own_time;
     nnv_sort(fresh, n);
     nnv_sort(same, n);
     b->result->unique_ns = nnv_median(fresh, n);
@@ -220,22 +230,62 @@ static bool compare_inputs(struct bench *b) {
     return true;
 }
 
-/** Medians of what the driver says of its own time. */
+/** Medians of what the driver says of its own time, and of how long its caller waits. */
 static bool ask_driver(struct bench *b) {
     enum { TIMES = 15 };
-    double driver[TIMES], device[TIMES], ns;
+    double driver[TIMES], device[TIMES], call[TIMES], ns;
     size_t drivers = 0, devices = 0;
     for (uint32_t i = 0; i < TIMES; i++) {
         if (!run_once(b, i % b->work->sets, &ns)) return false;
+        call[i] = (double)b->streams[0].execution[i % b->work->sets].ns;
         struct nnvts_timing t = b->streams[0].request[i % b->work->sets].result.timing;
         if (t.in_driver_ns != NNVTS_NO_TIME) driver[drivers++] = (double)t.in_driver_ns;
         if (t.on_device_ns != NNVTS_NO_TIME) device[devices++] = (double)t.on_device_ns;
     }
+    nnv_sort(call, TIMES);
     nnv_sort(driver, drivers);
     nnv_sort(device, devices);
+    b->result->call_ns = nnv_median(call, TIMES);
     if (drivers) b->result->in_driver_ns = nnv_median(driver, drivers);
     if (devices) b->result->on_device_ns = nnv_median(device, devices);
     return true;
+}
+
+#ifndef _SC_LEVEL3_CACHE_SIZE /* musl */
+#define _SC_LEVEL3_CACHE_SIZE (-1)
+#endif
+
+/** In turns: right after another execution, and with caches and TLB full of something else. */
+static bool compare_caches(struct bench *b) {
+    enum { TURNS = 15, LEAST_BYTES = 64 << 20, MOST_BYTES = 256 << 20 };
+    const long last = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    const size_t bytes = last < LEAST_BYTES / 2 ? LEAST_BYTES : last > MOST_BYTES / 2 ? MOST_BYTES : 2 * (size_t)last;
+    double warm[TURNS], cold[TURNS], ns;
+    uint32_t n = 0;
+    const uint64_t begin = nnv_now_ns();
+    void *memory = calloc(1, bytes);
+    bool good = true;
+    for (; good && memory && n < TURNS && (n < 3 || nnv_now_ns() - begin < b->options->time_ns / 4); n++) {
+        good = run_once(b, 0, &ns) && run_once(b, 0, &warm[n]);
+        nnv_empty_caches(memory, bytes);
+        good = good && run_once(b, 0, &cold[n]);
+    }
+    free(memory);
+    if (!good || n == 0) return good;
+    nnv_sort(warm, n);
+    nnv_sort(cold, n);
+    b->result->warm_ns = nnv_median(warm, n);
+    b->result->cold_ns = nnv_median(cold, n);
+    return true;
+}
+
+/** Gives back streams and the prepared model, and times that. */
+static void close_all(struct bench *b) {
+    const uint64_t begin = nnv_now_ns();
+    for (uint32_t i = 0; b->streams && i < b->stream_count; i++) nnv_bench_stream_close(&b->streams[i]);
+    if (!b->model.prepared) return;
+    b->model.prepared->release(b->model.prepared);
+    b->result->close_ns = (double)(nnv_now_ns() - begin);
 }
 
 /** Mean over lower decile: what other processes take away shows in the mean. */
@@ -254,10 +304,20 @@ static void run_all(struct bench *b) {
     prepare_cached(b);
     if (!open_streams(b) || !run_once(b, 0, &r->first_ns) || !warm_up(b) || !compare_inputs(b) || !ask_driver(b))
         return;
-    if (!nnv_scenario_run(b->streams, b->options, &b->answer->samples, &b->answer->permille, r->reason)) {
+    const double joules = nnv_machine_joules("");
+    struct nnv_samples *s = &b->answer->samples;
+    if (!nnv_scenario_run(b->streams, b->options, s, &b->answer->permille, r->reason)) {
         r->state = NNV_BENCH_FAILED;
         return;
     }
+    const double spent = nnv_machine_joules("") - joules;
+    if (spent > 0 && s->count > 0) r->joules = spent / s->count;
+    r->asked_rate = s->asked_rate;
+    r->overrun = s->overrun;
+    r->checked = s->checked;
+    if (s->checked > 0) r->timed_error = s->error;
+    b->peak = memory_of("VmHWM:"); /* before memory is taken to empty caches with */
+    if (b->options->cold && !compare_caches(b)) return;
     r->noise = fmax(noise, noise_of_machine());
     r->state = NNV_BENCH_DONE;
 }
@@ -278,18 +338,18 @@ static enum nnv_status measure(struct nnv_answering *in, struct nnv_err *err) {
     a->samples.ns = a->ns;
     a->samples.room = NNV_BENCH_MOST_SAMPLES;
     r->state = NNV_BENCH_ERROR;
-    r->compile_ns = r->compile_cached_ns = r->first_ns = r->in_driver_ns = r->on_device_ns = r->unique_ns =
-        r->repeated_ns = r->noise = (double)NAN;
+    r->compile_ns = r->compile_cached_ns = r->first_ns = r->in_driver_ns = r->on_device_ns = r->call_ns = r->unique_ns =
+        r->repeated_ns = r->map_ns = r->close_ns = r->warm_ns = r->cold_ns = r->joules = r->asked_rate = r->noise =
+            r->timed_error = (double)NAN;
     enum nnv_status st = nnv_client_open(in->client, q->options->path, q->options->options, err);
     if (st == NNV_OK) st = nnv_bench_model_make(&b.model, in->client->device, q->work->model, b.arena, err);
     if (st != NNV_OK) return st;
     snprintf(r->device, sizeof r->device, "%s", in->client->device->name);
     snprintf(r->version, sizeof r->version, "%s", in->client->device->version);
     run_all(&b);
-    const uint64_t peak = memory_of("VmHWM:");
-    r->peak_bytes = peak > before ? peak - before : 0;
-    for (uint32_t i = 0; b.streams && i < b.stream_count; i++) nnv_bench_stream_close(&b.streams[i]);
-    if (b.model.prepared) b.model.prepared->release(b.model.prepared);
+    if (b.peak == 0) b.peak = memory_of("VmHWM:");
+    r->peak_bytes = b.peak > before ? b.peak - before : 0;
+    close_all(&b);
     return NNV_OK;
 }
 

@@ -24,7 +24,10 @@ extern const char *const nnv_bench_modes[NNV_MODES + 1];
 struct nnv_bench_work {
     const struct nnv_model *model;
     uint32_t sets;                         /**< at least 1 */
-    const struct nnv_value *const *inputs; /**< [sets][model->main.nin] */
+    uint32_t held_back;                    /**< further sets, which the driver sees only while it is timed */
+    const struct nnv_value *const *inputs; /**< [sets + held_back][model->main.nin] */
+    const struct nnv_value *const *golden; /**< [sets + held_back][main.nout]: answers are judged while they are timed;
+                                              NULL: they are not */
     const struct nnv_value *output_shapes; /**< [main.nout]: dims and bytes of each output; data is not read */
 };
 
@@ -33,9 +36,12 @@ struct nnv_bench_options {
     enum nnv_scenario scenario;
     enum nnv_mode mode;
     uint32_t streams;    /**< at least 1 */
-    double rate;         /**< POISSON: a second; 0: 0.7 of what one stream can do */
+    double rate;         /**< POISSON: a second; 0: 0.7 of what the streams were measured to serve */
     uint64_t time_ns;    /**< of measuring, at most */
     uint32_t least;      /**< samples, however long they take */
+    bool cold;           /**< with emptied caches, too */
+    bool remote;         /**< the driver is on another machine */
+    bool own_time;       /**< a latency is what the driver says it took, where it does: not what its caller waits */
     bool early_stop;     /**< end as soon as the quantiles are known well enough */
     uint64_t seed;       /**< of arrivals */
     uint64_t timeout_ns; /**< of everything */
@@ -70,8 +76,18 @@ struct nnv_bench_result {
     double *sample_ns;                 /**< count latencies in the order of their ends; arena's */
     double elapsed_ns;                 /**< of all measured executions */
     double in_driver_ns, on_device_ns; /**< median of what the driver says, where it does */
-    double unique_ns, repeated_ns;     /**< medians with a new input each time, and with the same again and again */
+    double call_ns;                    /**< median of what its caller waits meanwhile */
+    double map_ns;   /**< making and mapping the memory of one stream's requests, with a burst or execution objects */
+    double close_ns; /**< giving back streams and the prepared model */
+    double warm_ns,
+        cold_ns;       /**< medians in turns: right after another execution, and after caches and TLB were emptied */
+    double joules;     /**< that an execution took of the machine; NaN: it counts none */
+    double asked_rate; /**< POISSON: arrivals a second; else NaN */
+    bool overrun;      /**< POISSON: arrivals came faster than the driver could serve them */
+    double unique_ns, repeated_ns; /**< medians with a new input each time, and with the same again and again */
     bool caches_answers; /**< the same input again is faster than chance explains: not work but memory is measured */
+    uint32_t checked;    /**< timed executions, drawn by chance, whose answers were judged */
+    double timed_error;  /**< how far these were from golden at most, as nnv_answer_error(); NaN: none was judged */
     double noise;        /**< mean over lower decile of a fixed piece of work, before and after: 1 on an idle machine */
     uint64_t peak_bytes; /**< of resident memory, above what the process had before it opened the driver */
 };

@@ -24,6 +24,10 @@ void nnv_bench_row_count(struct nnv_bench_row *row) {
     free(sorted);
 }
 
+struct nnv_roofline nnv_bench_row_roofline(const struct nnv_bench_row *row) {
+    return nnv_roofline_of(row->roof, &row->work, row->quantile_ns[NNV_BENCH_P50], row->interval_ns[NNV_BENCH_P50]);
+}
+
 static void fail_gate(struct nnv_bench_row *row, const char *text) {
     row->failed = true;
     snprintf(row->gate, sizeof row->gate, "%s", text);
@@ -45,12 +49,23 @@ void nnv_bench_row_gate(struct nnv_bench_row *row, const struct nnv_bench_row *f
                row->accuracy_state != NNV_BENCH_UNSUPPORTED) {
         snprintf(text, sizeof text, "accuracy: %.200s", row->accuracy_reason);
         fail_gate(row, text);
+    } else if (row->has_accuracy && row->accuracy_state == NNV_BENCH_DONE && row->measured.checked > 0 &&
+               !(row->measured.timed_error <= 2 * a->largest_error)) {
+        snprintf(text, sizeof text,
+                 "while it is timed its answers are up to %.3g from the reference's, at other times %.3g",
+                 row->measured.timed_error, a->largest_error);
+        fail_gate(row, text);
     } else if (row->has_accuracy && row->accuracy_state == NNV_BENCH_DONE && a->worse) {
         fail_gate(row, "its accuracy is worse than the reference's, and not by chance");
     } else if (gates->least_agreement > 0 && row->has_accuracy && row->accuracy_state == NNV_BENCH_DONE &&
                a->task == NNV_TASK_CLASSIFY && a->agree < gates->least_agreement * a->items) {
         snprintf(text, sizeof text, "it agrees with the reference on %.2f %% of the items, less than %.2f %%",
                  100.0 * a->agree / a->items, 100 * gates->least_agreement);
+        fail_gate(row, text);
+    } else if (gates->least_agreement > 0 && row->has_accuracy && row->accuracy_state == NNV_BENCH_DONE &&
+               (double)a->found < gates->least_agreement * (double)a->boxes) {
+        snprintf(text, sizeof text, "it finds %.2f %% of the reference's boxes, less than %.2f %%",
+                 100.0 * (double)a->found / (double)a->boxes, 100 * gates->least_agreement);
         fail_gate(row, text);
     } else if (gates->most_ratio > 0 && first && row->measured.state == NNV_BENCH_DONE &&
                first->measured.state == NNV_BENCH_DONE &&
@@ -73,16 +88,14 @@ void nnv_bench_row_layers(struct nnv_bench_row *row, const struct nnv_layers *l)
     fail_gate(row, text);
 }
 
-/** A number, or null where it is none: JSON has no NaN and no infinity. */
-static json_t *number(double v) { return isfinite(v) ? json_real(v) : json_null(); }
-
 static json_t *quantiles_json(const struct nnv_bench_row *row) {
     static const char *const names[NNV_BENCH_QUANTILES] = {"p50", "p90", "p97", "p99"};
     json_t *all = json_object();
     for (int q = 0; q < NNV_BENCH_QUANTILES; q++)
         json_object_set_new(all, names[q],
-                            json_pack("{s:o,s:o,s:o}", "ns", number(row->quantile_ns[q]), "low_ns",
-                                      number(row->interval_ns[q].low), "high_ns", number(row->interval_ns[q].high)));
+                            json_pack("{s:o,s:o,s:o}", "ns", nnv_bench_number_json(row->quantile_ns[q]), "low_ns",
+                                      nnv_bench_number_json(row->interval_ns[q].low), "high_ns",
+                                      nnv_bench_number_json(row->interval_ns[q].high)));
     return all;
 }
 
@@ -99,22 +112,35 @@ static json_t *latency_json(const struct nnv_bench_row *row, uint32_t samples) {
     json_t *j = json_pack("{s:s,s:s,s:s,s:s}", "state", nnv_bench_state_name(m->state), "reason", m->reason, "device",
                           m->device, "version", m->version);
     if (!j || m->state != NNV_BENCH_DONE) return j;
-    json_object_set_new(j, "compile_ns", number(m->compile_ns));
-    json_object_set_new(j, "compile_cached_ns", number(m->compile_cached_ns));
-    json_object_set_new(j, "first_ns", number(m->first_ns));
+    json_object_set_new(j, "compile_ns", nnv_bench_number_json(m->compile_ns));
+    json_object_set_new(j, "compile_cached_ns", nnv_bench_number_json(m->compile_cached_ns));
+    json_object_set_new(j, "first_ns", nnv_bench_number_json(m->first_ns));
     json_object_set_new(j, "warm_ups", json_integer(m->warm_ups));
     json_object_set_new(j, "steady", json_boolean(m->steady));
     json_object_set_new(j, "count", json_integer(m->count));
-    json_object_set_new(j, "executions_per_second", number(row->rate));
-    json_object_set_new(j, "in_driver_ns", number(m->in_driver_ns));
-    json_object_set_new(j, "on_device_ns", number(m->on_device_ns));
-    json_object_set_new(j, "unique_ns", number(m->unique_ns));
-    json_object_set_new(j, "repeated_ns", number(m->repeated_ns));
+    json_object_set_new(j, "executions_per_second", nnv_bench_number_json(row->rate));
+    json_object_set_new(j, "in_driver_ns", nnv_bench_number_json(m->in_driver_ns));
+    json_object_set_new(j, "on_device_ns", nnv_bench_number_json(m->on_device_ns));
+    json_object_set_new(j, "map_ns", nnv_bench_number_json(m->map_ns));
+    json_object_set_new(j, "close_ns", nnv_bench_number_json(m->close_ns));
+    json_object_set_new(j, "warm_ns", nnv_bench_number_json(m->warm_ns));
+    json_object_set_new(j, "cold_ns", nnv_bench_number_json(m->cold_ns));
+    json_object_set_new(j, "joules", nnv_bench_number_json(m->joules));
+    json_object_set_new(j, "asked_rate", nnv_bench_number_json(m->asked_rate));
+    json_object_set_new(j, "overrun", json_boolean(m->overrun));
+    json_object_set_new(j, "unique_ns", nnv_bench_number_json(m->unique_ns));
+    json_object_set_new(j, "repeated_ns", nnv_bench_number_json(m->repeated_ns));
     json_object_set_new(j, "caches_answers", json_boolean(m->caches_answers));
-    json_object_set_new(j, "noise", number(m->noise));
+    json_object_set_new(j, "checked", json_integer(m->checked));
+    json_object_set_new(j, "timed_error", nnv_bench_number_json(m->timed_error));
+    json_object_set_new(j, "noise", nnv_bench_number_json(m->noise));
     json_object_set_new(j, "noisy", json_boolean(nnv_bench_noisy(m)));
     json_object_set_new(j, "peak_bytes", json_integer((json_int_t)m->peak_bytes));
     json_object_set_new(j, "quantiles", quantiles_json(row));
+    if (row->roof) {
+        const struct nnv_roofline line = nnv_bench_row_roofline(row);
+        json_object_set_new(j, "roofline", nnv_roofline_json(row->roof, &row->work, &line));
+    }
     json_object_set_new(j, "samples_ns", samples_json(m, samples));
     return j;
 }
@@ -128,7 +154,7 @@ static json_t *quality_json(const struct nnv_accuracy *a, const struct nnv_quali
     case NNV_TASK_SPELL:
         return json_pack("{s:f}", "phone_error_rate", (double)q->edits / (double)a->phones);
     case NNV_TASK_RESTORE:
-        return json_pack("{s:o}", "mean_square_error", number(q->error));
+        return json_pack("{s:o}", "mean_square_error", nnv_bench_number_json(q->error));
     }
     return json_null();
 }
@@ -145,19 +171,27 @@ static json_t *accuracy_json(const struct nnv_bench_row *row) {
         json_object_set_new(j, "driver", quality_json(a, &a->driver));
     }
     if (a->task == NNV_TASK_CLASSIFY) {
-        json_object_set_new(j, "agreement", number((double)a->agree / a->items));
+        json_object_set_new(j, "agreement", nnv_bench_number_json((double)a->agree / a->items));
         json_object_set_new(j, "only_reference_right", json_integer(a->only_golden));
         json_object_set_new(j, "only_driver_right", json_integer(a->only_driver));
-        json_object_set_new(j, "p", number(a->p));
+        json_object_set_new(j, "p", nnv_bench_number_json(a->p));
     }
     if (a->task == NNV_TASK_SPELL || a->task == NNV_TASK_RESTORE)
         json_object_set_new(j, "loss",
-                            json_pack("{s:o,s:o}", "low", number(a->loss.low), "high", number(a->loss.high)));
-    json_object_set_new(j, "largest_error", number(a->largest_error));
-    json_object_set_new(j, "psnr_db", number(a->psnr));
-    json_object_set_new(j, "other_engine_error", number(a->other_error));
+                            json_pack("{s:o,s:o}", "low", nnv_bench_number_json(a->loss.low), "high",
+                                      nnv_bench_number_json(a->loss.high)));
+    if (a->boxes + a->extra > 0)
+        json_object_set_new(j, "boxes",
+                            json_pack("{s:I,s:I,s:I,s:o,s:o}", "reference", (json_int_t)a->boxes, "found",
+                                      (json_int_t)a->found, "extra", (json_int_t)a->extra, "share",
+                                      nnv_bench_number_json((double)a->found / (double)a->boxes), "iou",
+                                      nnv_bench_number_json(a->iou)));
+    json_object_set_new(j, "largest_error", nnv_bench_number_json(a->largest_error));
+    json_object_set_new(j, "psnr_db", nnv_bench_number_json(a->psnr));
+    json_object_set_new(j, "other_engine_error", nnv_bench_number_json(a->other_error));
     if (a->other_items)
-        json_object_set_new(j, "other_engine_agreement", number((double)a->other_agree / a->other_items));
+        json_object_set_new(j, "other_engine_agreement",
+                            nnv_bench_number_json((double)a->other_agree / a->other_items));
     json_object_set_new(j, "worse", json_boolean(a->worse));
     return j;
 }
@@ -166,6 +200,7 @@ json_t *nnv_bench_row_json(const struct nnv_bench_row *row, uint32_t samples) {
     json_t *j = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:s}", "network", row->network, "origin", row->origin, "data",
                           row->data, "driver", row->driver, "scenario", row->scenario, "way", row->way, "failed",
                           (int)row->failed, "gate", row->gate);
+    if (j) json_object_set_new(j, "work", nnv_work_json(&row->work));
     if (j && row->has_latency) json_object_set_new(j, "latency", latency_json(row, samples));
     if (j && row->has_accuracy) json_object_set_new(j, "accuracy", accuracy_json(row));
     if (j && row->layers) json_object_set(j, "layers", row->layers);

@@ -24,9 +24,11 @@ struct nnv_bench_row {
     enum nnv_bench_state accuracy_state; /**< DONE: accuracy holds */
     char accuracy_reason[NNV_BENCH_REASON];
     struct nnv_accuracy accuracy;
-    json_t *layers; /**< operation by operation; owned, NULL: not judged */
-    bool failed;    /**< a gate is not passed */
-    char gate[256]; /**< which */
+    const struct nnv_roof *roof; /**< for latencies of one execution after the other; else NULL */
+    struct nnv_op_work work;     /**< of one execution */
+    json_t *layers;              /**< operation by operation; owned, NULL: not judged */
+    bool failed;                 /**< a gate is not passed */
+    char gate[256];              /**< which */
 };
 
 /** Gates; 0: none. */
@@ -37,6 +39,8 @@ struct nnv_bench_gates {
 
 /** Fills quantiles and rate from the samples. */
 void nnv_bench_row_count(struct nnv_bench_row *row);
+/** What the median latency achieves, where there is a roof. */
+struct nnv_roofline nnv_bench_row_roofline(const struct nnv_bench_row *row);
 /** Sets failed and gate; first: the row of the first driver on the same network, or NULL for that itself. */
 void nnv_bench_row_gate(struct nnv_bench_row *row, const struct nnv_bench_row *first,
                         const struct nnv_bench_gates *gates);

@@ -64,17 +64,19 @@ enum nnv_bench_state nnv_bench_stream_open(struct nnv_bench_stream *stream, cons
                                            enum nnv_mode mode, struct nnvts_prepared_model *prepared,
                                            struct nnv_arena *arena, char *reason) {
     struct nnv_err err = {0};
-    *stream = (struct nnv_bench_stream){.request = NNV_NEW(arena, struct nnv_request, work->sets),
-                                        .execution = NNV_NEW(arena, struct nnv_execution, work->sets),
-                                        .pools = NNV_NEW(arena, struct nnv_abi_pool, work->sets + 1),
-                                        .tokens = NNV_NEW(arena, int64_t, 2 * (size_t)work->sets)};
+    const uint32_t sets = work->sets + work->held_back;
+    *stream = (struct nnv_bench_stream){.work = work,
+                                        .request = NNV_NEW(arena, struct nnv_request, sets),
+                                        .execution = NNV_NEW(arena, struct nnv_execution, sets),
+                                        .pools = NNV_NEW(arena, struct nnv_abi_pool, sets + 1),
+                                        .tokens = NNV_NEW(arena, int64_t, 2 * (size_t)sets)};
     if (!nnv_mode_offered(prepared, mode)) {
         snprintf(reason, NNV_BENCH_REASON, "the driver has no %s", nnv_mode_words(mode));
         return NNV_BENCH_UNSUPPORTED;
     }
     enum nnv_status st =
         stream->request && stream->execution && stream->pools && stream->tokens ? NNV_OK : nnv_no_memory(&err);
-    for (; st == NNV_OK && stream->sets < work->sets; stream->sets++) {
+    for (; st == NNV_OK && stream->sets < sets; stream->sets++) {
         const uint32_t s = stream->sets;
         struct nnv_execution *x = &stream->execution[s];
         st = place(stream, work, s, arena, &err);

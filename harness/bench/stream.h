@@ -7,7 +7,9 @@
 
 /** Used by one thread at a time. */
 struct nnv_bench_stream {
-    uint32_t sets;
+    const struct nnv_bench_work *work;
+    uint32_t sets;                   /**< with those that are held back */
+    bool own_time;                   /**< see struct nnv_bench_options */
     struct nnv_request *request;     /**< one a set, each with inputs of its own; they share the outputs */
     struct nnv_execution *execution; /**< one a set; of a burst they share the first one's */
     struct nnv_abi_pool *pools;      /**< of the outputs, then of each set's inputs */

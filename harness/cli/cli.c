@@ -6,19 +6,25 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "base/driver.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/words.h"
 #include "harness/cli/settings.h"
+#include "harness/datasheet/datasheet.h"
 #include "harness/journal/expect.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
+#include "harness/journal/times.h"
 #include "reference/spec/spec.h"
 
+const char nnv_cli_not_apart[] =
+    "the driver ran in the process that judged it: that it did not write its own verdicts is "
+    "its word (run --isolate-judge)";
 const char *const nnv_cli_precisions[] = {"default", "nnapi", "aosp", "budget", "aosp-graph", NULL};
 const char *const nnv_cli_vias[] = {"driver", "runtime", NULL};
 const char *const nnv_cli_conformances[] = {"header", "aosp", NULL};
-const char *const nnv_cli_tiers[] = {"smoke", "default", "full", NULL};
 
 struct nnv_cli nnv_cli_defaults(void) {
     const char *specs = getenv("NNVTS_SPECS");
@@ -27,7 +33,7 @@ struct nnv_cli nnv_cli_defaults(void) {
         .out = "nnvts-out",
         .seed = 1,
         .timeout_ns = UINT64_C(10000000000),
-        .tier = 1,
+        .tier = NNV_TIER_DEFAULT,
         .specs = specs != NULL && *specs != '\0' ? specs : NULL,
         .jobs = cpus > 0 ? (uint64_t)cpus : 1,
     };
@@ -70,6 +76,11 @@ int nnv_cli_usage(const char *verb, const char *text) {
     print_error(verb, text);
     fprintf(stderr, "; see nnvts %s --help\n", verb);
     return NNVTS_EXIT_USAGE;
+}
+
+enum nnv_status nnv_cli_make_out(const struct nnv_cli *c, struct nnv_err *err) {
+    const enum nnv_status s = nnv_cli_usual_out(c) ? nnv_folder_set_aside(c->out, err) : NNV_OK;
+    return s == NNV_OK ? nnv_folder_make(c->out, err) : s;
 }
 
 enum nnv_status nnv_cli_print(struct nnv_text *t, struct nnv_err *err) {
@@ -154,23 +165,23 @@ static int parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nn
         s = nnv_fail(&err, NNV_INVALID, "--memory %llu: expected at most %d", (unsigned long long)c->memory_mb,
                      1 << 30);
     if (s == NNV_OK && c->timeout_ns == 0) s = nnv_fail(&err, NNV_INVALID, "--timeout 0: expected more than 0 seconds");
-    if (s == NNV_OK && c->out != NULL && *c->out == '\0')
-        s = nnv_fail(&err, NNV_INVALID, "--out '': expected a folder");
     if (s == NNV_OK && c->via && c->driver) s = go_through(c, &err);
     if (s == NNV_OK && c->conformance && c->driver) s = promise_more(c, &err);
-    if (s == NNV_OK && c->isolate && c->driver && strncmp(c->driver, "host:", 5) != 0)
+    if (s == NNV_OK && c->isolate && c->driver && !nnv_driver_is_apart(c->driver))
         s = name_driver(c, "host", c->driver, &err);
     if (s == NNV_OK) return -1;
-    return nnv_cli_usage(argv[0], err.text);
+    return s == NNV_IO ? nnv_cli_error(&err) : nnv_cli_usage(argv[0], err.text);
 }
 
 int nnv_cli_run(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
                 int argc, char **argv, nnv_cli_work *work, void *own) {
     struct nnv_err err = {0};
+    c->usual_out = c->out;
     const int code = parse(c, table, help, max_positional, argc, argv);
     if (code >= 0) return code;
     c->argc = argc;
     c->argv = argv;
+    c->table = table;
     c->arena = nnv_arena_new();
     c->code = NNVTS_EXIT_PASS;
     const enum nnv_status s = c->arena != NULL ? work(own, &err) : nnv_no_memory(&err);
@@ -189,13 +200,17 @@ enum nnv_status nnv_cli_config(const struct nnv_cli *c, struct nnv_arena *arena,
         .tier = c->tier,
         .count = c->count,
         .timeout_ns = c->timeout_ns,
-        .budget_ns = c->budget_ns,
+        .budget_ns = c->budget_ns > 0 ? c->budget_ns : nnv_tiers[c->tier].budget_ns,
         .memory = c->memory_mb << 20,
         .jobs = (int)c->jobs,
     };
     if (c->arithmetic != NULL) {
         struct nnv_arithmetic *a = NNV_NEW(arena, struct nnv_arithmetic, 1);
-        enum nnv_status st = a ? nnv_arithmetic_parse(c->arithmetic, a, err) : nnv_no_memory(err);
+        const size_t n = strlen(c->arithmetic);
+        const bool sheet = n > 5 && strcmp(c->arithmetic + n - 5, ".json") == 0;
+        enum nnv_status st = a == NULL ? nnv_no_memory(err)
+                             : sheet   ? nnv_datasheet_arithmetic(c->arithmetic, a, err)
+                                       : nnv_arithmetic_parse(c->arithmetic, a, err);
         if (st != NNV_OK) return nnv_at(err, st, "--arithmetic");
         config->arithmetic = a;
     }
@@ -269,6 +284,43 @@ static enum nnv_status keep_chosen(const struct nnv_cli *c, struct nnv_case_list
     return s;
 }
 
+/** " (did you mean 'ops/CONV_2D'?)" where a name's part is none that a case has there; hint: "" if it is no such name.
+ */
+static void hint_at_name(const struct nnv_case_list *all, const char *filter, char *hint, size_t room) {
+    enum { PART = 64 };
+    char best[PART] = "", part[PART], own[PART];
+    *hint = '\0';
+    for (size_t from = 0; filter[from] && !strpbrk(filter, " :&|!");) {
+        const size_t n = strcspn(filter + from, "/");
+        snprintf(part, sizeof part, "%.*s", (int)n, filter + from);
+        if (strpbrk(part, "*?[")) return;
+        struct nnv_nearest near = nnv_nearest_to(part);
+        bool known = false;
+        for (size_t i = 0; i < all->count && !known; i++) {
+            const char *name = all->item[i].name;
+            if (strncmp(name, filter, from) != 0) continue;
+            snprintf(own, sizeof own, "%.*s", (int)strcspn(name + from, "/"), name + from);
+            known = strcmp(own, part) == 0;
+            if (nnv_nearest_see(&near, own)) snprintf(best, sizeof best, "%s", own);
+        }
+        if (!known && near.best) snprintf(hint, room, " (did you mean '%.*s%s'?)", (int)from, filter, best);
+        if (!known) return;
+        from += n + (filter[from + n] == '/');
+    }
+}
+
+/** No case of the list, which is empty now, is selected: an error that says so. */
+static enum nnv_status none_selected(const struct nnv_cli *c, const struct nnv_run_config *config,
+                                     struct nnv_case_list *list, size_t all, struct nnv_err *err) {
+    const char *filter = c->filter ? c->filter : "";
+    char hint[256] = "";
+    if (all == 0) return nnv_fail(err, NNV_INVALID, "the suites have no cases");
+    if (nnv_list_suites(config, c->suite, list, NULL) == NNV_OK) hint_at_name(list, filter, hint, sizeof hint);
+    list->count = 0;
+    return nnv_fail(err, NNV_INVALID, "no case is selected by '%s'%s (of %zu; see them with nnvts list)", filter, hint,
+                    all);
+}
+
 enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const struct nnv_run_config *config, struct nnv_case_list *list,
                               struct nnv_err *err) {
     enum nnv_status s = nnv_list_suites(config, c->suite, list, err);
@@ -278,9 +330,7 @@ enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const struct nnv_run_conf
     if (s == NNV_OK) s = keep_chosen(c, list, err);
     if (s != NNV_OK) return s;
     if (list->count > 0) return NNV_OK;
-    return all == 0 ? nnv_fail(err, NNV_INVALID, "the suites have no cases")
-                    : nnv_fail(err, NNV_INVALID, "no case is selected by '%s' (of %zu; see them with nnvts list)",
-                               c->filter != NULL ? c->filter : "", all);
+    return none_selected(c, config, list, all, err);
 }
 
 /* ---------------------------------------------------------------------- specs */
@@ -348,7 +398,8 @@ enum nnv_status nnv_cli_subject(const struct nnv_cli *c, struct nnv_spec **spec,
     struct nnv_run_config config;
     if (c->positional.count == 0)
         return nnv_fail(err, NNV_INVALID, "which spec? give a file (failed cases leave them in nnvts-out/dumps/)");
-    enum nnv_status st = nnv_cli_need_driver(c, err);
+    if (c->check != NULL && c->driver != NULL) return nnv_fail(err, NNV_INVALID, "give --driver or --check, not both");
+    enum nnv_status st = c->check != NULL ? NNV_OK : nnv_cli_need_driver(c, err);
     if (st == NNV_OK) st = nnv_cli_one_spec(c, c->arena, spec, err);
     if (st == NNV_OK) st = nnv_cli_config(c, c->arena, &config, err);
     if (st == NNV_OK) st = nnv_case_precision(&config, nnv_suite_by_name("spec"), *spec, &oracle->precision, err);
@@ -357,26 +408,26 @@ enum nnv_status nnv_cli_subject(const struct nnv_cli *c, struct nnv_spec **spec,
     oracle->path = config.driver_path;
     oracle->options = config.driver_options;
     oracle->timeout_ns = c->timeout_ns;
+    oracle->check = c->check;
     return NNV_OK;
 }
 
 /* --------------------------------------------------------------------- shards */
 
-/** What each case of the list took in an earlier run, microseconds; UINT64_MAX: not run there. Malloc'ed. */
+/** What each case of the list will take by an earlier run, microseconds. Malloc'ed. */
 static enum nnv_status read_times(const char *folder, const struct nnv_case_list *list, uint64_t **us,
                                   struct nnv_err *err) {
-    struct nnv_report *past = NULL;
-    enum nnv_status s = nnv_report_load(folder, &past, err);
+    struct nnv_times *times = NULL;
+    enum nnv_status s = nnv_times_read(folder, &times, err);
     if (s != NNV_OK) return nnv_at(err, s, "--balance");
     *us = malloc((list->count + 1) * sizeof **us);
     size_t known = 0;
     for (size_t i = 0; *us != NULL && i < list->count; i++) {
-        uint32_t at = nnv_map_find(&past->names, list->item[i].name);
-        bool ran = at != NNV_MAP_NONE && past->item[at].length > 0;
-        (*us)[i] = ran ? (uint64_t)(past->item[at].ms * 1000) : UINT64_MAX;
-        known += ran;
+        bool measured;
+        (*us)[i] = (uint64_t)nnv_times_of(times, &list->item[i], &measured);
+        known += measured;
     }
-    nnv_report_free(past);
+    nnv_times_free(times);
     if (*us == NULL) return nnv_no_memory(err);
     if (known == 0)
         return nnv_fail(err, NNV_INVALID, "--balance: the run in %s has none of these cases; give another", folder);

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <jansson.h>
 
 #include "harness/cli/cli.h"
 
 const struct nnv_verb *const nnv_verbs[] = {
-    &nnv_verb_run,          &nnv_verb_datasheet, &nnv_verb_fuzz,       &nnv_verb_audit,      &nnv_verb_list,
-    &nnv_verb_drivers,      &nnv_verb_doctor,    &nnv_verb_replay,     &nnv_verb_reduce,     &nnv_verb_bisect,
-    &nnv_verb_explain,      &nnv_verb_promote,   &nnv_verb_new_driver, &nnv_verb_show,       &nnv_verb_import,
-    &nnv_verb_harvest,      &nnv_verb_bench,     &nnv_verb_data,       &nnv_verb_partition,  &nnv_verb_compile,
-    &nnv_verb_run_compiled, &nnv_verb_profile,   &nnv_verb_serve,      &nnv_verb_op,         &nnv_verb_plan,
-    &nnv_verb_report,       &nnv_verb_merge,     &nnv_verb_expect,     &nnv_verb_compare,    &nnv_verb_trend,
-    &nnv_verb_gate,         &nnv_verb_pack,      &nnv_verb_verify,     &nnv_verb_completion, &nnv_verb_man,
+    &nnv_verb_run,      &nnv_verb_datasheet,    &nnv_verb_fuzz,      &nnv_verb_audit,      &nnv_verb_list,
+    &nnv_verb_drivers,  &nnv_verb_doctor,       &nnv_verb_replay,    &nnv_verb_reduce,     &nnv_verb_bisect,
+    &nnv_verb_explain,  &nnv_verb_promote,      &nnv_verb_show,      &nnv_verb_new_driver, &nnv_verb_import,
+    &nnv_verb_harvest,  &nnv_verb_bench,        &nnv_verb_precision, &nnv_verb_data,       &nnv_verb_partition,
+    &nnv_verb_compile,  &nnv_verb_run_compiled, &nnv_verb_profile,   &nnv_verb_op,         &nnv_verb_plan,
+    &nnv_verb_report,   &nnv_verb_merge,        &nnv_verb_expect,    &nnv_verb_compare,    &nnv_verb_trend,
+    &nnv_verb_contract, &nnv_verb_gate,         &nnv_verb_pack,      &nnv_verb_verify,     &nnv_verb_completion,
+    &nnv_verb_man,
 };
 const size_t nnv_verbs_count = sizeof nnv_verbs / sizeof *nnv_verbs;
 
@@ -38,6 +43,14 @@ static size_t common_prefix(const char *a, const char *b) {
     return n;
 }
 
+static atomic_bool json_lacked; /* memory, at some time: see nnv_text_lacked() */
+
+static void *json_memory(size_t bytes) {
+    void *memory = malloc(bytes);
+    if (memory == NULL) atomic_store(&json_lacked, true);
+    return memory;
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         overview(stdout);
@@ -54,7 +67,12 @@ int main(int argc, char **argv) {
     const struct nnv_verb *near = NULL;
     for (size_t i = 0; i < nnv_verbs_count; i++) {
         if (strcmp(argv[1], nnv_verbs[i]->name) == 0) {
+            json_set_alloc_funcs(json_memory, free);
             int code = nnv_verbs[i]->run(argc - 1, argv + 1);
+            if ((atomic_load(&json_lacked) || nnv_text_lacked()) && code != NNVTS_EXIT_ERROR) {
+                fputs("nnvts: " NNV_OUT_OF_MEMORY "\n", stderr);
+                code = NNVTS_EXIT_ERROR;
+            }
             if (fflush(stdout) != 0 || ferror(stdout)) {
                 perror("nnvts: standard output");
                 return code == NNVTS_EXIT_PASS ? NNVTS_EXIT_ERROR : code;

@@ -31,25 +31,39 @@ const char *nnv_cli_model_name(const char *path, struct nnv_arena *arena) {
     return nnv_arena_printf(arena, "%.*s", file ? (int)(dot - name) : (int)strlen(name), name);
 }
 
+/** Draws inputs; outputs get room. */
+static enum nnv_status draw(const struct nnv_network *net, uint64_t seed, struct nnv_arena *arena,
+                            struct nnv_spec *spec, struct nnv_err *err) {
+    struct nnv_dataset d;
+    struct nnv_truth truth;
+    spec->inputs = NNV_NEW(arena, struct nnv_value, net->model.main.nin);
+    spec->outputs = NNV_NEW(arena, struct nnv_value, net->model.main.nout);
+    if (!spec->inputs || !spec->outputs) return nnv_no_memory(err);
+    enum nnv_status st = nnv_dataset_open("random", net, 1, arena, &d, err);
+    d.seed = seed;
+    return st == NNV_OK ? nnv_dataset_item(&d, 0, net, arena, spec->inputs, &truth, err) : st;
+}
+
 /** Draws inputs and computes outputs. */
 static enum nnv_status fill(const struct nnv_network *net, uint64_t seed, struct nnv_arena *arena,
                             struct nnv_spec *spec, struct nnv_err *err) {
-    const struct nnv_subgraph *s = &net->model.main;
     const struct nnv_eval_options options = {0};
-    struct nnv_dataset d;
-    struct nnv_truth truth;
-    struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, s->nout);
-    spec->inputs = NNV_NEW(arena, struct nnv_value, s->nin);
-    spec->outputs = NNV_NEW(arena, struct nnv_value, s->nout);
-    if (!golden || !spec->inputs || !spec->outputs) return nnv_no_memory(err);
-    enum nnv_status st = nnv_dataset_open("random", net, 1, arena, &d, err);
+    const uint32_t n = net->model.main.nout;
+    struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, n);
+    enum nnv_status st = golden ? draw(net, seed, arena, spec, err) : nnv_no_memory(err);
+    if (st == NNV_OK) st = nnv_eval(&net->model, spec->inputs, &options, arena, golden, err);
+    for (uint32_t i = 0; st == NNV_OK && i < n; i++) spec->outputs[i] = golden[i].value;
+    return st;
+}
+
+enum nnv_status nnv_cli_network_spec(const char *model, uint64_t seed, struct nnv_arena *arena, struct nnv_spec *spec,
+                                     struct nnv_err *err) {
+    struct nnv_network net;
+    const char *usual;
+    enum nnv_status st = nnv_network_open(model, arena, &net, &usual, err);
     if (st != NNV_OK) return st;
-    d.seed = seed;
-    if ((st = nnv_dataset_item(&d, 0, net, arena, spec->inputs, &truth, err)) != NNV_OK ||
-        (st = nnv_eval(&net->model, spec->inputs, &options, arena, golden, err)) != NNV_OK)
-        return st;
-    for (uint32_t i = 0; i < s->nout; i++) spec->outputs[i] = golden[i].value;
-    return NNV_OK;
+    *spec = (struct nnv_spec){.name = nnv_cli_model_name(model, arena), .model = net.model};
+    return spec->name ? draw(&net, seed, arena, spec, err) : nnv_no_memory(err);
 }
 
 uint32_t nnv_cli_model_specs(const char *path) {

@@ -18,6 +18,9 @@ uint32_t nnv_cli_model_specs(const char *path);
  */
 NNV_USE_RESULT enum nnv_status nnv_cli_model_spec(const char *path, uint32_t i, uint64_t seed, struct nnv_arena *arena,
                                                   struct nnv_spec **spec, struct nnv_err *err);
+/** A network, by its name or file, with inputs drawn by seed; outputs are not computed, but room for them is there. */
+NNV_USE_RESULT enum nnv_status nnv_cli_network_spec(const char *model, uint64_t seed, struct nnv_arena *arena,
+                                                    struct nnv_spec *spec, struct nnv_err *err);
 /** What the file holds, and what becomes of it in NNAPI; operators that are not supported are no error. */
 NNV_USE_RESULT enum nnv_status nnv_cli_model_summary(const char *path, struct nnv_arena *arena, struct nnv_text *out,
                                                      struct nnv_err *err);

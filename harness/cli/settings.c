@@ -28,13 +28,6 @@ const char *nnv_settings_path(void) {
     return n > 0 && (size_t)n < sizeof path && access(path, F_OK) == 0 ? path : NULL;
 }
 
-/** One line of the file. */
-struct line {
-    const char *path;
-    size_t number;
-    char *text; /**< without comment and blanks at both ends */
-};
-
 static char *trim(char *s) {
     s += strspn(s, " \t\r");
     size_t n = strlen(s);
@@ -57,7 +50,7 @@ static const struct nnv_opt *option_of(const struct nnv_opt *table, const char *
     return NULL;
 }
 
-static enum nnv_status wrong(const struct line *l, const char *what, const char *which, struct nnv_err *err) {
+static enum nnv_status wrong(const struct nnv_setting *l, const char *what, const char *which, struct nnv_err *err) {
     return nnv_fail(err, NNV_INVALID, "%s:%zu: %s '%s'", l->path, l->number, what, which);
 }
 
@@ -82,16 +75,12 @@ static bool executes(const struct nnv_opt *o, const char *value) {
     return false;
 }
 
-/** "option = value" or "flag". all: under [*]. */
-static enum nnv_status apply(const struct line *l, bool all, const struct nnv_opt *table, struct nnv_err *err) {
-    char *equals = strchr(l->text, '='), *name = l->text, *value = NULL, argument[NAME_MOST + 4096];
-    if (equals) {
-        *equals = '\0';
-        value = trim(equals + 1);
-        name = trim(name);
-    }
+/** Puts it into the table's value. */
+static enum nnv_status apply(const struct nnv_setting *l, const struct nnv_opt *table, struct nnv_err *err) {
+    char argument[NAME_MOST + 4096];
+    const char *name = l->name, *value = l->value;
     const struct nnv_opt *o = option_of(table, name);
-    if (!o) return all ? NNV_OK : wrong(l, "no option", name, err);
+    if (!o) return strcmp(l->section, "*") == 0 ? NNV_OK : wrong(l, "no option", name, err);
     if (o->kind == NNV_OPT_FLAG) {
         if (value && strcmp(value, "false") == 0) return NNV_OK;
         if (value && strcmp(value, "true") != 0) return wrong(l, "expected true or false, not", value, err);
@@ -110,7 +99,7 @@ static enum nnv_status apply(const struct line *l, bool all, const struct nnv_op
     bool help;
     char verb[] = "settings";
     struct nnv_err inner = {0};
-    const bool borrowed = o->kind == NNV_OPT_STRING || o->kind == NNV_OPT_LIST;
+    const bool borrowed = o->kind != NNV_OPT_U64 && o->kind != NNV_OPT_SECONDS && o->kind != NNV_OPT_CHOICE;
     const enum nnv_status s = nnv_opts_parse(table, 2, (char *[]){verb, kept, NULL}, &none, &help, &inner);
     if (!borrowed || s != NNV_OK) free(kept);
     if (s != NNV_OK) return nnv_fail(err, s, "%s:%zu: %s", l->path, l->number, inner.text);
@@ -118,44 +107,68 @@ static enum nnv_status apply(const struct line *l, bool all, const struct nnv_op
 }
 
 /** All lines of the file, which data holds. */
-static enum nnv_status apply_all(const char *path, char *data, const char *verb, const struct nnv_opt *table,
-                                 struct nnv_err *err) {
+static enum nnv_status each(const char *path, char *data, nnv_setting_reader *read, void *context,
+                            struct nnv_err *err) {
     char section[NAME_MOST] = "";
-    struct line l = {.path = path};
+    struct nnv_setting l = {.path = path, .section = section};
     enum nnv_status s = NNV_OK;
     for (char *at = data; at && s == NNV_OK;) {
         char *end = strchr(at, '\n');
         if (end) *end = '\0';
         l.number++;
         cut_comment(at);
-        l.text = trim(at);
+        char *text = trim(at), *equals;
         at = end ? end + 1 : NULL;
-        const size_t n = strlen(l.text);
+        const size_t n = strlen(text);
         if (n == 0) continue;
-        if (*l.text == '[') {
-            if (l.text[n - 1] != ']' || n < 3 || n - 2 >= sizeof section)
-                return wrong(&l, "expected a section such as [run], not", l.text, err);
-            snprintf(section, sizeof section, "%.*s", (int)n - 2, l.text + 1);
-            if (strcmp(section, "*") != 0 && !nnv_verb_by_name(section)) return wrong(&l, "no verb", section, err);
+        l.name = l.value = NULL;
+        if (*text == '[') {
+            if (text[n - 1] != ']' || n < 3 || n - 2 >= sizeof section)
+                return wrong(&l, "expected a section such as [run], not", text, err);
+            snprintf(section, sizeof section, "%.*s", (int)n - 2, text + 1);
         } else if (!*section) {
-            s = wrong(&l, "a section such as [run] must come before", l.text, err);
-        } else if (strcmp(section, "*") == 0 || strcmp(section, verb) == 0) {
-            s = apply(&l, *section == '*', table, err);
+            return wrong(&l, "a section such as [run] must come before", text, err);
+        } else if ((equals = strchr(text, '=')) != NULL) {
+            *equals = '\0';
+            l.value = trim(equals + 1);
+            l.name = trim(text);
+        } else {
+            l.name = text;
         }
+        s = read(context, &l, err);
     }
     return s;
 }
 
-enum nnv_status nnv_settings_apply(const char *verb, const struct nnv_opt *table, struct nnv_err *err) {
+enum nnv_status nnv_settings_read(const char *path, nnv_setting_reader *read, void *context, struct nnv_err *err) {
     char *data;
     size_t size;
-    const char *path = nnv_settings_path();
-    if (!path) return NNV_OK;
-    enum nnv_status s = check_owner(path, err);
-    if (s == NNV_OK) s = nnv_file_read(path, SETTINGS_MOST, &data, &size, err);
+    enum nnv_status s = nnv_file_read(path, SETTINGS_MOST, &data, &size, err);
     if (s != NNV_OK) return s;
-    if (strlen(data) != size) return nnv_fail(err, NNV_INVALID, "%s: a zero byte: not a configuration file", path);
-    s = apply_all(path, data, verb, table, err);
+    if (strlen(data) != size)
+        s = nnv_fail(err, NNV_INVALID, "%s: a zero byte: not a configuration file", path);
+    else
+        s = each(path, data, read, context, err);
     free(data);
     return s;
+}
+
+/** A verb's options. */
+struct options {
+    const char *verb;
+    const struct nnv_opt *table;
+};
+
+static enum nnv_status apply_to_verb(void *context, const struct nnv_setting *l, struct nnv_err *err) {
+    const struct options *o = context;
+    const bool all = strcmp(l->section, "*") == 0;
+    if (!l->name) return all || nnv_verb_by_name(l->section) ? NNV_OK : wrong(l, "no verb", l->section, err);
+    return all || strcmp(l->section, o->verb) == 0 ? apply(l, o->table, err) : NNV_OK;
+}
+
+enum nnv_status nnv_settings_apply(const char *verb, const struct nnv_opt *table, struct nnv_err *err) {
+    const char *path = nnv_settings_path();
+    if (!path) return NNV_OK;
+    const enum nnv_status s = check_owner(path, err);
+    return s == NNV_OK ? nnv_settings_read(path, apply_to_verb, &(struct options){verb, table}, err) : s;
 }

@@ -11,6 +11,19 @@
 
 #include "base/opts.h"
 
+/** A line of such a file. */
+struct nnv_setting {
+    const char *path;
+    size_t number;
+    const char *section;
+    const char *name;  /**< NULL: the line begins the section */
+    const char *value; /**< NULL: there is none */
+};
+typedef enum nnv_status nnv_setting_reader(void *context, const struct nnv_setting *s, struct nnv_err *err);
+/** Gives each line that says something to read. NNV_INVALID names file and line. */
+NNV_USE_RESULT enum nnv_status nnv_settings_read(const char *path, nnv_setting_reader *read, void *context,
+                                                 struct nnv_err *err);
+
 /**
  * Puts what the file says of the verb into the table's values. Under [*], options that the verb does not have are left
  * out; elsewhere they are an error. NNV_INVALID names file and line; no file is no error.

@@ -11,6 +11,8 @@ struct nnv_client {
     const struct nnvts_driver *driver;
     struct nnvts_device *device;
     bool twice;                       /**< nnv_client_run() executes twice */
+    const struct nnvts_cache *cache;  /**< of the models that nnv_client_run() prepares; NULL: none */
+    bool from_cache;                  /**< it prepares them from there */
     struct nnv_client_memory *memory; /**< shared memory for values, kept from case to case; made when needed */
 };
 
@@ -36,6 +38,12 @@ static inline uint32_t nnv_device_limits(const struct nnvts_device *d) {
 /** The driver's own words for the last status other than NONE; NULL: it has none. */
 static inline const char *nnv_device_last_error(struct nnvts_device *d) {
     return d->struct_size > offsetof(struct nnvts_device, last_error) && d->last_error ? d->last_error(d) : NULL;
+}
+
+/** What devices behind this one have computed so far; NULL: it divides nothing. */
+static inline const struct nnvts_computed *nnv_device_computed(struct nnvts_device *d, uint32_t *count) {
+    *count = 0;
+    return d->struct_size > offsetof(struct nnvts_device, computed) && d->computed ? d->computed(d, count) : NULL;
 }
 
 /** The steps of a case, for deadlines and for naming the culprit. */

@@ -24,7 +24,9 @@ int nnv_memory_file(const char *name, size_t bytes, unsigned seals) {
 /* ---------------------------------------------------------------------- pools */
 
 /** Bytes that are mapped for a pool. */
-static size_t mapped_bytes(const struct nnv_abi_pool *pool) { return pool->memory.size ? pool->memory.size : 1; }
+static size_t mapped_bytes(const struct nnv_abi_pool *pool) {
+    return pool->memory.size ? (size_t)pool->memory.size : 1;
+}
 
 static void *map(const struct nnv_abi_pool *pool, int prot) {
     void *p = mmap(NULL, mapped_bytes(pool), prot, MAP_SHARED, pool->memory.fd, 0);
@@ -63,7 +65,7 @@ struct nnv_client_memory {
 };
 
 static enum nnv_status enlarge(struct nnv_client_memory *m, size_t bytes, struct nnv_err *err) {
-    size_t room = m->pool.memory.size ? m->pool.memory.size : FIRST_BYTES;
+    size_t room = m->pool.memory.size ? (size_t)m->pool.memory.size : FIRST_BYTES;
     struct stat s;
     while (room < bytes && room <= SIZE_MAX / 4) room *= 2;
     nnv_abi_pool_free(&m->pool);

@@ -9,18 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** Strings go forwards, and memory may be read at any address. */
-static inline void restore_flags(void) {
-#if defined(__x86_64__)
-    uint64_t flags;
-    const uint64_t alignment_check = UINT64_C(1) << 18;
-    __asm__ volatile("cld\n\tpushfq\n\tpopq %0" : "=r"(flags)::"memory", "cc");
-    if (flags & alignment_check) __asm__ volatile("pushq %0\n\tpopfq" ::"r"(flags & ~alignment_check) : "memory", "cc");
-#endif
-}
+#include "base/process.h"
 
 void nnv_restore_thread(void) {
-    restore_flags();
+    nnv_restore_flags();
     fesetenv(FE_DFL_ENV);
     /* The C locale is a constant of the C library: nothing is allocated. */
     const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);

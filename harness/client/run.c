@@ -99,7 +99,7 @@ static bool build(struct run *r) {
 
 /** The driver has copied what it needs: whoever still reads the caller's constants shall notice. */
 static void forget_constants(struct run *r) {
-    memset(r->constants.data, UNFILLED, r->constants.memory.size);
+    memset(r->constants.data, UNFILLED, (size_t)r->constants.memory.size);
     if (r->model.operand_values_bytes) memset((void *)r->model.operand_values, UNFILLED, r->model.operand_values_bytes);
 }
 
@@ -121,7 +121,10 @@ static bool can_be_told(struct run *r) {
 }
 
 static bool prepare(struct run *r) {
-    struct nnv_preparation p = {.device = r->client->device,
+    struct nnvts_prepare_config config = nnv_prepare_config;
+    config.cache = r->client->cache;
+    struct nnv_preparation p = {.config = &config,
+                                .device = r->client->device,
                                 .abi = &r->model,
                                 .model = &r->spec->model,
                                 .constants = r->constants.data,
@@ -139,7 +142,10 @@ static bool prepare(struct run *r) {
     if (p.refused) return unsupported(r, &p);
     if (!can_be_told(r)) return false;
     r->out->phase = NNV_PHASE_PREPARE;
-    nnv_prepare(&p);
+    if (r->client->from_cache)
+        nnv_prepare_from_cache(&p, config.cache, NNVTS_NO_TIME);
+    else
+        nnv_prepare(&p);
     r->out->prepare_ns = p.prepare_ns;
     struct nnv_breach files = {0};
     files_whole(r, &files);

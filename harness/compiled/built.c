@@ -11,8 +11,6 @@
 #include "compiler/nnapi/compile.h"
 #include "compiler/relay/text/params.h"
 
-static const size_t LONGEST = (size_t)1 << 32;
-
 /** What is being read. */
 struct reader {
     const char *folder;
@@ -38,7 +36,7 @@ static enum nnv_status read_file(const struct reader *r, const char *name, char 
     const char *path = nnv_arena_printf(r->arena, "%s/%s", r->folder, name);
     char *read = NULL;
     if (!path) return no_memory(r);
-    enum nnv_status st = nnv_file_read(path, LONGEST, &read, size, r->err);
+    enum nnv_status st = nnv_file_read(path, NNV_FILE_LARGE, &read, size, r->err);
     if (st != NNV_OK) return st;
     *data = nnv_arena_copy(r->arena, read, *size + 1);
     free(read);
@@ -175,16 +173,47 @@ static enum nnv_status read_region(const struct reader *r, const json_t *entry, 
     return fits_function(r, to) ? NNV_OK : wrong(r, "the model does not fit the function @%s", function);
 }
 
+/** The sizes of a type's tensors, tuples opened. */
+static bool type_sizes(const struct reader *r, const struct nnv_relay_type *type, size_t **bytes, uint32_t *n) {
+    size_t elems;
+    if (type->kind == NNV_RELAY_TUPLE_TYPE) {
+        for (size_t i = 0; i < type->n_fields; i++)
+            if (!type_sizes(r, type->fields[i], bytes, n)) return false;
+        return true;
+    }
+    size_t *more = NNV_NEW(r->arena, size_t, *n + 1);
+    if (!more || !nnv_relay_type_elems(type, &elems, &more[*n])) return false;
+    if (*n) memcpy(more, *bytes, *n * sizeof *more);
+    *bytes = more;
+    ++*n;
+    return true;
+}
+
+/** The class of the whole program: inputs and outputs of @main. */
+static enum nnv_status read_class(struct reader *r) {
+    const struct nnv_relay_expr *main = nnv_relay_find(r->made.module, "main");
+    const char *name = json_string_value(json_object_get(r->plan, "class"));
+    struct nnv_built_region *to = &r->made.regions[r->made.n_regions];
+    if (!name) return NNV_OK;
+    bool ok = strcmp(name, "program") == 0;
+    to->function = "program";
+    for (size_t i = 0; i < main->n_params && ok; i++)
+        ok = type_sizes(r, main->params[i]->type, &to->in_bytes, &to->model.main.nin);
+    ok = ok && type_sizes(r, main->type->result, &to->out_bytes, &to->model.main.nout);
+    r->made.has_class = ok;
+    return ok ? NNV_OK : wrong(r, "%s/plan.json: class: expected null or \"program\"", r->folder);
+}
+
 static enum nnv_status read_regions(struct reader *r) {
     const json_t *list = json_object_get(r->plan, "regions");
-    r->made.regions = NNV_NEW(r->arena, struct nnv_built_region, json_array_size(list));
+    r->made.regions = NNV_NEW(r->arena, struct nnv_built_region, json_array_size(list) + 1);
     if (!r->made.regions) return no_memory(r);
     for (; r->made.n_regions < json_array_size(list); r->made.n_regions++) {
         size_t i = r->made.n_regions;
         enum nnv_status st = read_region(r, json_array_get(list, i), &r->made.regions[i]);
         if (st != NNV_OK) return nnv_at(r->err, st, "%s/plan.json: regions[%zu]", r->folder, i);
     }
-    return NNV_OK;
+    return read_class(r);
 }
 
 /* ---------------------------------------------------------------------- programs */
@@ -206,6 +235,8 @@ static enum nnv_status read_programs(struct reader *r) {
     if (st == NNV_OK && program)
         st = nnv_compile_load(program->data, program->size, program->name, params ? &values : NULL, r->arena,
                               &b->program, r->err);
+    const char *machine = json_string_value(json_object_get(r->plan, "machine"));
+    if (st == NNV_OK && machine && !(b->machine = nnv_arena_strdup(r->arena, machine))) return no_memory(r);
     if (st == NNV_OK && library) {
         b->library = nnv_arena_printf(r->arena, "%s/%s", r->folder, library->name);
         if (!b->library) return no_memory(r);

@@ -21,8 +21,10 @@ struct nnv_built {
     const char *library;              /**< path; NULL: none was built */
     struct nnv_relay_module *module;  /**< the divided program, checked */
     struct nnv_relay_module *program; /**< as it was before, checked; NULL: it is not there */
-    struct nnv_built_region *regions;
+    struct nnv_built_region *regions; /**< and behind them, if it has one, the class of the whole program */
     size_t n_regions;
+    bool has_class;
+    const char *machine; /**< that it was built for; NULL: this one */
 };
 
 /**

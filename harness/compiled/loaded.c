@@ -35,6 +35,12 @@ struct shared {
     uint64_t ns[REPEATS];
 };
 
+/** What became of a region. A driver may have written over it, too. */
+struct answer {
+    char refusal[REFUSAL]; /**< "" if it can run */
+    bool helped;           /**< with the CPU reference beside the devices that are named */
+};
+
 /** A region's functions in the library, and its instance. */
 struct entries {
     void *(*create)(const struct nnapi_region_configuration *);
@@ -47,15 +53,16 @@ struct entries {
 
 struct nnv_loaded {
     const struct nnv_built *bundle;
+    size_t n; /**< regions, and the class of the whole program if it is wanted */
     struct nnv_loaded_options options;
     struct nnv_arena *arena;
     struct shared *shared;
-    char (*refusals)[REFUSAL]; /**< shared: by region, "" if it can run */
-    char *values;              /**< shared: inputs, then outputs of one run, each at a multiple of 64 */
-    size_t size;               /**< of all that is shared */
-    pid_t pid;                 /**< 0: the process has ended */
-    int log;                   /**< what it prints */
-    struct entries *entries;   /**< worker only */
+    struct answer *answers;  /**< shared: by region */
+    char *values;            /**< shared: inputs, then outputs of one run, each at a multiple of 64 */
+    size_t size;             /**< of all that is shared */
+    pid_t pid;               /**< 0: the process has ended */
+    int log;                 /**< what it prints */
+    struct entries *entries; /**< worker only */
 };
 
 static size_t round_up(size_t n) { return (n + 63) / 64 * 64; }
@@ -103,7 +110,7 @@ static enum nnv_status list_devices(const struct runtime *fn, const char **names
     return ok && *n > 0 ? NNV_OK : nnv_fail(err, NNV_INVALID, "NNAPI's runtime does not tell its devices");
 }
 
-/** The devices of the session: names[0..n) of all that there are; n 0: NNAPI chooses. */
+/** The devices of the session: names[0..n) of all that there are, then the CPU reference; n 0: NNAPI chooses. */
 static enum nnv_status choose_devices(const struct nnv_loaded *s, const struct runtime *fn, const char **names,
                                       uint32_t *n, struct nnv_err *err) {
     const char *drivers = s->options.drivers, *hash = drivers ? strchr(drivers, '#') : NULL;
@@ -122,6 +129,7 @@ static enum nnv_status choose_devices(const struct nnv_loaded *s, const struct r
         names[0] = names[*n];
     }
     *n = automatic ? 0 : hash ? 1 : wanted;
+    if (*n) names[*n] = names[count - 1];
     for (uint32_t i = 0; i < (automatic ? count : *n); i++) nnv_text_addf(&t, "%s%s", i ? ", " : "", names[i]);
     snprintf(s->shared->devices, DEVICES, "%s", t.data ? t.data : "");
     nnv_text_free(&t);
@@ -153,16 +161,35 @@ static enum nnv_status load_region(const struct nnv_loaded *s, void *library, si
                 : nnv_fail(err, NNV_INVALID, "%s: %s is not what plan.json says", s->bundle->library, g->function);
 }
 
+/* Makes the instance of a region; its result code. */
+static int create(struct entries *e, const struct nnapi_region_configuration *c, const char **where) {
+    if (e->instance) e->destroy(e->instance);
+    e->instance = e->create(c);
+    return e->instance ? e->error(e->instance, where) : ANEURALNETWORKS_OUT_OF_MEMORY;
+}
+
+/* IF and WHILE may be NNAPI's part: its CPU reference may stand beside the devices for them, which are c's names. */
+static bool may_help(const struct nnv_loaded *s, size_t r, const struct nnapi_region_configuration *c) {
+    bool may = r < s->bundle->n_regions && s->bundle->regions[r].model.nreferenced > 0;
+    for (size_t i = 0; r == s->bundle->n_regions && i < r; i++) may = may || s->answers[i].helped;
+    return may && c->device_count > 0;
+}
+
 static void compile_region(const struct nnv_loaded *s, size_t r, const struct nnapi_region_configuration *c) {
-    struct entries *e = &s->entries[r];
+    struct answer *a = &s->answers[r];
     const char *where = "";
     char buf[32];
     atomic_store(&s->shared->region, (uint32_t)r);
     nnv_hub_notify(&s->shared->to_supervisor);
-    e->instance = e->create(c);
-    const int code = e->instance ? e->error(e->instance, &where) : ANEURALNETWORKS_OUT_OF_MEMORY;
+    int code = create(&s->entries[r], c, &where);
+    if (code != ANEURALNETWORKS_NO_ERROR && may_help(s, r, c)) {
+        struct nnapi_region_configuration more = *c;
+        more.device_count++;
+        code = create(&s->entries[r], &more, &where);
+        a->helped = code == ANEURALNETWORKS_NO_ERROR;
+    }
     if (code != ANEURALNETWORKS_NO_ERROR)
-        snprintf(s->refusals[r], REFUSAL, "%s%s%s", where, *where ? ": " : "", nnv_result_name(code, buf));
+        snprintf(a->refusal, REFUSAL, "%s%s%s", where, *where ? ": " : "", nnv_result_name(code, buf));
 }
 
 static enum nnv_status open_library(const struct nnv_loaded *s, struct nnv_err *err) {
@@ -171,7 +198,7 @@ static enum nnv_status open_library(const struct nnv_loaded *s, struct nnv_err *
     struct runtime fn;
     enum nnv_status st = load_runtime(s, &fn, err);
     if (st == NNV_OK) st = choose_devices(s, &fn, names, &n, err);
-    if (st != NNV_OK || s->bundle->n_regions == 0) return st;
+    if (st != NNV_OK || s->n == 0) return st;
     const char *path = s->bundle->library;
     const char *cache = s->options.cache ? nnv_arena_printf(s->arena, "%s/", s->options.cache) : NULL;
     if (!strchr(path, '/')) path = nnv_arena_printf(s->arena, "./%s", path);
@@ -179,8 +206,8 @@ static enum nnv_status open_library(const struct nnv_loaded *s, struct nnv_err *
     if (!library) return nnv_fail(err, NNV_INVALID, "%s", dlerror());
     const struct nnapi_region_configuration c = {
         .devices = names, .device_count = n, .cache_folder = cache, .folder = s->bundle->folder};
-    for (size_t r = 0; r < s->bundle->n_regions && st == NNV_OK; r++) st = load_region(s, library, r, err);
-    for (size_t r = 0; r < s->bundle->n_regions && st == NNV_OK; r++) compile_region(s, r, &c);
+    for (size_t r = 0; r < s->n && st == NNV_OK; r++) st = load_region(s, library, r, err);
+    for (size_t r = 0; r < s->n && st == NNV_OK; r++) compile_region(s, r, &c);
     return st;
 }
 
@@ -236,7 +263,7 @@ static _Noreturn void work(struct nnv_loaded *s) {
         atomic_store(&h->answered, ++done);
         nnv_hub_notify(&h->to_supervisor);
     }
-    for (size_t r = 0; r < s->bundle->n_regions; r++)
+    for (size_t r = 0; r < s->n; r++)
         if (s->entries[r].instance) s->entries[r].destroy(s->entries[r].instance);
     _exit(0);
 }
@@ -261,7 +288,7 @@ static void forget(struct nnv_loaded *s, struct nnv_end *end) {
 
 static const char *region_name(const struct nnv_loaded *s, const char *doing, char *buf, size_t room) {
     const uint32_t r = atomic_load(&s->shared->region);
-    if (r < s->bundle->n_regions)
+    if (r < s->n)
         snprintf(buf, room, "%s %s", doing, s->bundle->regions[r].function);
     else
         snprintf(buf, room, "opening drivers");
@@ -305,10 +332,10 @@ static enum nnv_status ask(struct nnv_loaded *s, enum work what, uint64_t timeou
 }
 
 /** Room for the values of any region. */
-static bool values_room(const struct nnv_built *b, size_t *room) {
+static bool values_room(const struct nnv_loaded *s, size_t *room) {
     *room = 0;
-    for (size_t r = 0; r < b->n_regions; r++) {
-        const struct nnv_built_region *g = &b->regions[r];
+    for (size_t r = 0; r < s->n; r++) {
+        const struct nnv_built_region *g = &s->bundle->regions[r];
         size_t n = 0;
         bool over = false;
         for (uint32_t i = 0; i < g->model.main.nin; i++)
@@ -322,14 +349,14 @@ static bool values_room(const struct nnv_built *b, size_t *room) {
 }
 
 static enum nnv_status share(struct nnv_loaded *s, struct nnv_err *err) {
-    size_t values, head = round_up(sizeof *s->shared), refusals = round_up(s->bundle->n_regions * REFUSAL);
-    if (!values_room(s->bundle, &values) || __builtin_add_overflow(head + refusals, values, &s->size))
+    size_t values, head = round_up(sizeof *s->shared), answers = round_up(s->n * sizeof *s->answers);
+    if (!values_room(s, &values) || __builtin_add_overflow(head + answers, values, &s->size))
         return nnv_fail(err, NNV_INVALID, "the values of a region take too much memory");
     char *all = nnv_shared_new(s->size);
     if (!all) return nnv_no_memory(err);
     s->shared = (struct shared *)(void *)all;
-    s->refusals = (char(*)[REFUSAL])(void *)(all + head);
-    s->values = all + head + refusals;
+    s->answers = (struct answer *)(void *)(all + head);
+    s->values = all + head + answers;
     atomic_store(&s->shared->region, UINT32_MAX);
     return NNV_OK;
 }
@@ -339,9 +366,13 @@ enum nnv_status nnv_loaded_start(const struct nnv_built *b, const struct nnv_loa
     struct nnv_loaded *s = NNV_NEW(arena, struct nnv_loaded, 1);
     if (!s) return nnv_no_memory(err);
     *s = (struct nnv_loaded){.bundle = b, .options = *options, .arena = arena, .log = -1};
+    s->n = b->n_regions + (options->whole && b->has_class);
+    if (b->machine)
+        return nnv_fail(err, NNV_INVALID, "%s: it was compiled with --target %s: its library does not run here",
+                        b->folder, b->machine);
     if (b->n_regions && !b->library)
         return nnv_fail(err, NNV_INVALID, "%s: it was compiled with --no-build: there is no library to run", b->folder);
-    s->entries = NNV_NEW(arena, struct entries, b->n_regions);
+    s->entries = NNV_NEW(arena, struct entries, s->n);
     enum nnv_status st = s->entries ? share(s, err) : nnv_no_memory(err);
     if (st != NNV_OK) return st;
     s->log = nnv_memory_file("nnvts-loaded", 0, 0);
@@ -373,9 +404,11 @@ void nnv_loaded_end(struct nnv_loaded *s) {
 }
 
 const char *nnv_loaded_refusal(const struct nnv_loaded *s, size_t r) {
-    s->refusals[r][REFUSAL - 1] = 0;
-    return *s->refusals[r] ? s->refusals[r] : NULL;
+    s->answers[r].refusal[REFUSAL - 1] = 0;
+    return *s->answers[r].refusal ? s->answers[r].refusal : NULL;
 }
+
+bool nnv_loaded_helped(const struct nnv_loaded *s, size_t r) { return s->answers[r].helped; }
 
 const char *nnv_loaded_devices(const struct nnv_loaded *s) {
     s->shared->devices[DEVICES - 1] = 0;

@@ -12,12 +12,14 @@
 struct nnv_loaded_options {
     /**
      * Drivers with commas between them, as NNVTS_DRIVERS takes them: the devices that regions are compiled for, each by
-     * its name. What follows a '#' is the name of the only device, or "auto": NNAPI chooses among the drivers and the
-     * CPU reference. NULL: NNAPI chooses among what it finds.
+     * its name; the CPU reference stands beside them for a region with IF or WHILE that they don't take. What follows a
+     * '#' is the name of the only device, or "auto": NNAPI chooses among the drivers and the CPU reference. NULL: NNAPI
+     * chooses among what it finds.
      */
     const char *drivers;
     const char *cache;   /**< folder of NNAPI's compilation cache; NULL: none */
     uint64_t timeout_ns; /**< of one region: to compile it, and to run it */
+    bool whole;          /**< the class of the whole program, too, if there is one: region n_regions of the bundle */
 };
 
 struct nnv_loaded;
@@ -33,6 +35,8 @@ NNV_USE_RESULT enum nnv_status nnv_loaded_start(const struct nnv_built *b, const
 void nnv_loaded_end(struct nnv_loaded *s);
 /** Why region r can't run there ("ANeuralNetworksCompilation_finish: BAD_DATA"), or NULL if it can. */
 const char *nnv_loaded_refusal(const struct nnv_loaded *s, size_t r);
+/** Whether region r has the CPU reference beside the devices. */
+bool nnv_loaded_helped(const struct nnv_loaded *s, size_t r);
 /** Names of the devices, with ", " between them. */
 const char *nnv_loaded_devices(const struct nnv_loaded *s);
 /**

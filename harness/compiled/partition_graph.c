@@ -54,7 +54,8 @@ static bool add_value(struct making *m, uint32_t to, const struct nnv_relay_expr
 }
 
 static struct nnv_graph_node describe(const struct nnv_relay_expr *e, nnv_graph_region_fn *region_of, void *ctx) {
-    struct nnv_graph_node n = {.kind = NNV_GRAPH_HOST, .stands_for = 1, .more = e->bound};
+    struct nnv_graph_node n = {
+        .kind = NNV_GRAPH_HOST, .stands_for = 1, .more = e->bound, .bytes = bytes_of(type_of(e))};
     const char *composite = nnv_composite_name(e), *op = nnv_relay_op_name(e);
     n.label = composite ? composite : op;
     if (e->kind == NNV_RELAY_VAR) {

@@ -15,7 +15,8 @@ struct nnv_graph_node {
     const char *more;  /**< shown when pointed at; NULL: nothing */
     size_t stands_for; /**< operations; more than 1: they are drawn as one */
     int layer;
-    bool hidden; /**< an input that is only ever a further operand: a weight; not drawn */
+    double bytes; /**< of its value */
+    bool hidden;  /**< an input that is only ever a further operand: a weight; not drawn */
 };
 
 /** from stands before to. */

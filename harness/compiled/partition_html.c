@@ -57,14 +57,17 @@ static void add_counts(struct nnv_text *t, const char *const *names, size_t n) {
     }
 }
 
-/* Bytes that enter and leave region r by the graph of what was divided. */
+static bool is_region(const struct nnv_graph_node *n, size_t r) {
+    return n->kind == NNV_GRAPH_TARGET && n->region == r;
+}
+
+/* Bytes that enter and leave region r by the graph of what was divided: of each result once, whoever reads it. */
 static void crossing(const struct nnv_partition_graph *g, size_t r, double *in, double *out) {
     *in = *out = 0;
-    for (size_t i = 0; i < g->n_edges; i++) {
-        const struct nnv_graph_node *from = &g->nodes[g->edges[i].from], *to = &g->nodes[g->edges[i].to];
-        if (to->kind == NNV_GRAPH_TARGET && to->region == r) *in += g->edges[i].bytes;
-        if (from->kind == NNV_GRAPH_TARGET && from->region == r) *out += g->edges[i].bytes;
-    }
+    for (size_t i = 0; i < g->n_edges; i++)
+        if (is_region(&g->nodes[g->edges[i].to], r)) *in += g->edges[i].bytes;
+    for (size_t i = 0; i < g->n_nodes; i++)
+        if (is_region(&g->nodes[i], r)) *out += g->nodes[i].bytes;
 }
 
 static void add_regions(const struct nnv_partition_page *p, struct nnv_text *t) {

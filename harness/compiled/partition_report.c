@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/json_out.h"
+
 enum { MOST_DRAWN = 400, MOST_TRIED = 12 };
 
 static bool region_before(void *ctx, const struct nnv_relay_expr *e, size_t *region, int *target) {
@@ -33,17 +35,30 @@ static struct nnv_host_row why_on_host(const struct nnv_partition_report *r, con
     return row;
 }
 
+/* Ifs and functions that call themselves: what is left of them is on the host. */
+static void remember_flow(struct nnv_partition_report *r, const struct nnv_relay_expr *e) {
+    const bool is_loop = e->kind == NNV_RELAY_LET || (e->kind == NNV_RELAY_CALL && e->callee->kind == NNV_RELAY_LET);
+    struct nnv_host_row *row = is_loop ? &r->loops : &r->ifs;
+    if (!is_loop && e->kind != NNV_RELAY_IF) return;
+    const char *why = r->trial ? nnv_convert_refusal(r->trial, e) : NULL;
+    row->calls += e->kind != NNV_RELAY_CALL;
+    if (why && !row->reason) row->reason = nnv_arena_strdup(r->arena, why);
+}
+
 static bool remember_host(struct nnv_partition_report *r, const struct nnv_annotator *a, const struct nnv_scoped *f) {
     r->host = NNV_NEW(r->arena, struct nnv_host_row, f->list.n);
     for (size_t i = 0; r->host && i < f->list.n; i++) {
         const struct nnv_relay_expr *e = f->list.exprs[i];
         const char *name = nnv_composite_name(e) ? nnv_composite_name(e) : nnv_relay_op_name(e);
+        remember_flow(r, e);
         if (!name || r->regions->of[e->id]) continue;
         size_t k = 0;
         while (k < r->n_host && strcmp(r->host[k].op, name) != 0) k++;
         if (k == r->n_host) r->host[r->n_host++] = why_on_host(r, a, e);
         r->host[k].calls++;
     }
+    if (!r->ifs.reason) r->ifs.reason = "a branch has something that stays on the host";
+    if (!r->loops.reason) r->loops.reason = "it has something that stays on the host, or is no loop as WHILE is one";
     return r->host != NULL;
 }
 
@@ -73,7 +88,7 @@ enum nnv_status nnv_report_watch(void *ctx, const char *function, const struct n
     r->annotator = a;
     r->regions = regions;
     if (!remember_regions(r, regions) || !remember_host(r, a, f)) return nnv_no_memory(err);
-    return nnv_graph_make(f, region_before, regions, r->arena, &r->before, err);
+    return r->divide_with ? nnv_graph_make(f, region_before, regions, r->arena, &r->before, err) : NNV_OK;
 }
 
 /* ----------------------------------------------------------------------- afterwards */
@@ -163,6 +178,28 @@ static bool count_host(struct nnv_partition_report *r, const struct nnv_partitio
         rows[k].calls++;
     }
     return true;
+}
+
+static void print_reason(struct nnv_json_out *j, const char *op, const struct nnv_host_row *row) {
+    if (!row->calls) return;
+    j->line = "\n  ";
+    nnv_json_open(j, NULL, '{');
+    nnv_json_string(j, "op", op);
+    nnv_json_uint(j, "calls", row->calls);
+    nnv_json_string(j, "why", row->reason);
+    nnv_json_close(j, '}');
+}
+
+enum nnv_status nnv_report_reasons(struct nnv_partition_report *r, const struct nnv_partition *result,
+                                   struct nnv_text *out, struct nnv_err *err) {
+    struct nnv_json_out j = {.text = out, .spaced = true};
+    if (!count_host(r, result)) return nnv_no_memory(err);
+    nnv_json_open(&j, NULL, '[');
+    for (size_t i = 0; i < r->n_host; i++) print_reason(&j, r->host[i].op, &r->host[i]);
+    print_reason(&j, "if", &r->ifs);
+    print_reason(&j, "while", &r->loops);
+    nnv_json_close(&j, ']');
+    return NNV_OK;
 }
 
 enum nnv_status nnv_report_page(struct nnv_partition_report *r, const struct nnv_relay_module *m,

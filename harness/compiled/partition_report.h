@@ -14,7 +14,7 @@ struct nnv_partition_report {
     void *select_ctx;
     const char *title;
     const struct nnv_cost_result *cost; /**< may be NULL */
-    /** Divides the program anew with one more operator supported. */
+    /** Divides the program anew with one more operator supported; NULL: reasons are wanted, but no page. */
     enum nnv_status (*divide_with)(void *ctx, const char *op, struct nnv_partition *result, struct nnv_err *err);
     void *ctx;
     /* gathered from here on */
@@ -26,6 +26,7 @@ struct nnv_partition_report {
     size_t *n_nodes, n_regions;
     struct nnv_host_row *host;
     size_t n_host, n_rows;
+    struct nnv_host_row ifs, loops; /**< those that are on the host: how many, and why the first is */
 };
 
 /** A struct nnv_prune's select: chooses as the report's own does, and remembers the first function. */
@@ -34,5 +35,9 @@ nnv_select_fn nnv_report_watch;
 NNV_USE_RESULT enum nnv_status nnv_report_page(struct nnv_partition_report *r, const struct nnv_relay_module *m,
                                                const struct nnv_partition *result, struct nnv_text *out,
                                                struct nnv_err *err);
+
+/** Appends a JSON list: each operator that is on the host in the end, how many calls of it, and why. */
+NNV_USE_RESULT enum nnv_status nnv_report_reasons(struct nnv_partition_report *r, const struct nnv_partition *result,
+                                                  struct nnv_text *out, struct nnv_err *err);
 
 #endif

@@ -7,10 +7,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/sha256.h"
 #include "compiler/nnapi/convert/convert.h"
 #include "compiler/byoc/cost/cost.h"
-#include "harness/bench/remote_wire.h"
 #include "reference/model/validate.h"
 
 /* -------------------------------------------------------------------- the file */
@@ -73,10 +71,13 @@ static enum nnv_status check(const struct nnv_model *m, struct nnv_err *err) {
     return s;
 }
 
-static enum nnv_status measure(const struct nnv_stopwatch *w, const struct nnv_model *m, struct nnv_timed *t,
+/* What fails on another machine is tried again: if not the model was the reason, but the line, the driver is gone. */
+static enum nnv_status measure(const struct nnv_timing_options *w, const struct nnv_model *m, struct nnv_timed *t,
                                struct nnv_err *err) {
-    enum nnv_status s =
-        w->remote ? nnv_remote_time(w->remote, m, w->timing.time_ns, t, err) : nnv_time_model(m, &w->timing, t, err);
+    enum nnv_status s = nnv_time_model(m, w, t, err);
+    if (s == NNV_OK && w->remote && (t->state == NNV_BENCH_FAILED || t->state == NNV_BENCH_TIMED_OUT))
+        s = nnv_time_model(m, w, t, err);
+    if (s == NNV_INVALID) s = NNV_IO; /* it could be opened before */
     if (s == NNV_OK && t->state == NNV_BENCH_ERROR)
         return nnv_fail(err, NNV_INTERNAL, "a model could not be measured: %s", t->reason);
     return s;
@@ -94,51 +95,85 @@ static double moved(const struct nnv_model *m) {
 }
 
 /* The time of a small program of relus on n numbers; NaN: the device can not do it. */
-static enum nnv_status time_relus(const struct nnv_stopwatch *w, size_t n, int relus, double *us, struct nnv_err *err) {
+static enum nnv_status time_relus(const struct nnv_timing_options *w, size_t n, int relus, struct nnv_timed *t,
+                                  struct nnv_err *err) {
     const struct nnv_convert_options options = {0};
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_relay_module *m = NULL;
     struct nnv_converted converted;
-    struct nnv_timed t;
     if (!arena) return nnv_no_memory(err);
     const char *text = nnv_arena_printf(arena, "def @main(%%x: Tensor[(%zu), float32]) { %s }", n,
                                         relus == 2 ? "nn.relu(nn.relu(%x))" : "nn.relu(%x)");
     enum nnv_status s = text ? nnv_relay_parse(text, strlen(text), "relus", arena, &m, err) : nnv_no_memory(err);
     if (s == NNV_OK) s = nnv_relay_check(m, err);
     if (s == NNV_OK) s = nnv_convert(m, nnv_relay_find(m, "main"), &options, arena, &converted, err);
-    if (s == NNV_OK) s = measure(w, &converted.model, &t, err);
-    if (s == NNV_OK) *us = t.state == NNV_BENCH_DONE ? t.us : (double)NAN;
+    if (s == NNV_OK) s = measure(w, &converted.model, t, err);
+    if (s == NNV_OK && t->state != NNV_BENCH_DONE) t->us = (double)NAN;
     nnv_arena_free(arena);
     return s;
 }
 
 /*
+ * By how much a time may be wrong: its interval, wider where the machine is busy, and never less than what machines
+ * drift from one measurement to the next.
+ */
+static double noise_of(const struct nnv_timed *t) {
+    const double drift = 0.05;
+    double half = fmax(fmax(t->high_us - t->us, t->us - t->low_us), drift * t->us);
+    return half * (t->noise > 1 ? t->noise : 1);
+}
+
+/** What a device takes beside computing. */
+struct basics {
+    double launch_us, noise_us, gbytes; /**< NaN, 0: not known */
+    double way_us;                      /**< there and back, of a remote one: no part of a launch; else 0 */
+};
+
+/*
  * A launch is what one relu of one number takes. t1 and t2, one and two relus of very many numbers, tell what one takes
  * without moving them, t2 - t1, and so what moving takes: the rest of t1.
  */
-static enum nnv_status measure_basics(struct nnv_profiler *p, struct nnv_err *err) {
+static enum nnv_status find_basics(const struct nnv_timing_options *w, struct basics *b, struct nnv_err *err) {
     enum { MANY = 1 << 18 };
-    double launch = 0, one = 0, two = 0, host = 0;
-    if (json_object_get(p->file, "basics")) return NNV_OK;
-    enum nnv_status s = time_relus(&p->target, 1, 1, &launch, err);
-    if (s == NNV_OK) s = time_relus(&p->target, MANY, 1, &one, err);
-    if (s == NNV_OK) s = time_relus(&p->target, MANY, 2, &two, err);
-    if (s == NNV_OK && p->host) s = time_relus(p->host, 1, 1, &host, err);
+    struct nnv_timed launch, one, two;
+    enum nnv_status s = time_relus(w, 1, 1, &launch, err);
+    if (s == NNV_OK) s = time_relus(w, MANY, 1, &one, err);
+    if (s == NNV_OK) s = time_relus(w, MANY, 2, &two, err);
     if (s != NNV_OK) return s;
-    double crossing = one - launch - fmax(0, two - one);
-    if (isfinite(launch)) json_object_set_new(section(p, "target"), "launch_us", json_real(launch));
-    if (isfinite(crossing) && crossing > 0) {
+    const double crossing = one.us - launch.us - fmax(0, two.us - one.us);
+    *b = (struct basics){.launch_us = launch.us, .noise_us = isfinite(launch.us) ? noise_of(&launch) : 0};
+    if (isfinite(launch.us) && isfinite(launch.round_trip_us)) b->way_us = fmax(0, launch.round_trip_us - launch.us);
+    if (isfinite(crossing) && crossing > 0) b->gbytes = 2. * 4 * MANY / (crossing * 1e3);
+    return NNV_OK;
+}
+
+/* What is told of the host is taken off its times as the target's is of the target's: one scale for both. */
+static enum nnv_status measure_basics(struct nnv_profiler *p, struct nnv_err *err) {
+    struct basics target, host = {0};
+    if (json_object_get(p->file, "basics")) return NNV_OK;
+    enum nnv_status s = find_basics(&p->target, &target, err);
+    if (s == NNV_OK && p->host) s = find_basics(p->host, &host, err);
+    if (s != NNV_OK) return s;
+    if (isfinite(target.launch_us)) json_object_set_new(section(p, "target"), "launch_us", json_real(target.launch_us));
+    if (target.gbytes > 0) {
         json_object_set_new(section(p, "crossing"), "us", json_real(0));
-        json_object_set_new(section(p, "crossing"), "gbytes", json_real(2. * 4 * MANY / (crossing * 1e3)));
+        json_object_set_new(section(p, "crossing"), "gbytes", json_real(target.gbytes));
     }
-    json_object_set_new(p->file, "basics", json_pack("{s:f}", "host_launch_us", isfinite(host) ? host : 0));
+    json_object_set_new(p->file, "basics",
+                        json_pack("{s:f,s:f,s:f,s:f}", "host_launch_us", isfinite(host.launch_us) ? host.launch_us : 0,
+                                  "host_gbytes", host.gbytes, "launch_noise_us", target.noise_us, "way_us",
+                                  target.way_us));
     return save(p, err);
+}
+
+static double moving_us(const struct nnv_profiler *p, const char *object, const char *name, double bytes) {
+    double rate = json_number_value(json_object_get(json_object_get(p->file, object), name));
+    return rate > 0 ? bytes / (rate * 1e3) : 0;
 }
 
 /* What moving so many bytes takes, as far as it was measured. */
 static double crossing_us(const struct nnv_profiler *p, double bytes) {
-    double rate = json_number_value(json_object_get(json_object_get(p->file, "crossing"), "gbytes"));
-    return rate > 0 ? bytes / (rate * 1e3) : 0;
+    return moving_us(p, "crossing", "gbytes", bytes);
 }
 
 static double launch_us(const struct nnv_profiler *p) {
@@ -152,13 +187,21 @@ static json_t *impossible(struct nnv_profiler *p, const char *state, const char 
     return json_pack("{s:n,s:s,s:s%}", "target", "state", state, "reason", reason, strcspn(reason, "\n"));
 }
 
+/* What the caller of a remote driver waits. */
+static json_t *note_round_trip(json_t *record, const struct nnv_timed *t) {
+    if (record && isfinite(t->round_trip_us)) json_object_set_new(record, "round_trip", json_real(t->round_trip_us));
+    return record;
+}
+
 /* What the target takes for the model of one operation: without launch and moving. */
 static json_t *record_of(struct nnv_profiler *p, const struct nnv_model *m, const struct nnv_timed *t) {
     if (t->state != NNV_BENCH_DONE) return impossible(p, nnv_bench_state_name(t->state), t->reason);
     double us = fmax(0, t->us - launch_us(p) - crossing_us(p, moved(m)));
     p->measured++;
-    return json_pack("{s:f,s:f,s:f,s:f,s:i,s:b}", "target", us, "alone", t->us, "low", t->low_us, "high", t->high_us,
-                     "samples", (int)t->samples, "steady", (int)t->steady);
+    json_t *record =
+        json_pack("{s:f,s:f,s:f,s:f,s:f,s:i,s:b}", "target", us, "target_noise", noise_of(t), "alone", t->us, "low",
+                  t->low_us, "high", t->high_us, "samples", (int)t->samples, "steady", (int)t->steady);
+    return note_round_trip(record, t);
 }
 
 static enum nnv_status measure_call(struct nnv_profiler *p, const struct nnv_relay_expr *call, const char *key,
@@ -181,8 +224,12 @@ static enum nnv_status measure_call(struct nnv_profiler *p, const struct nnv_rel
             json_decref(record);
             return s;
         }
-        double basic = json_number_value(json_object_get(json_object_get(p->file, "basics"), "host_launch_us"));
-        if (t.state == NNV_BENCH_DONE) json_object_set_new(record, "host", json_real(fmax(0, t.us - basic)));
+        double basic = json_number_value(json_object_get(json_object_get(p->file, "basics"), "host_launch_us")) +
+                       moving_us(p, "basics", "host_gbytes", moved(&converted.model));
+        if (t.state == NNV_BENCH_DONE) {
+            json_object_set_new(record, "host", json_real(fmax(0, t.us - basic)));
+            json_object_set_new(record, "host_noise", json_real(noise_of(&t)));
+        }
     }
     return store(p, "ops", key, record, err);
 }
@@ -213,25 +260,6 @@ static enum nnv_status measure_function(struct nnv_profiler *p, struct nnv_relay
 
 /* ------------------------------------------------------------------------ regions */
 
-/* Equal for models that differ in the values of constants alone. */
-static bool region_key(const struct nnv_model *m, char key[2 * NNV_SHA256_BYTES + 1]) {
-    struct nnv_text t = {0};
-    struct nnv_sha256 h;
-    uint8_t hash[NNV_SHA256_BYTES];
-    nnv_remote_put_model(&t, m, false);
-    nnv_sha256_begin(&h);
-    nnv_sha256_add(&h, t.data, t.len);
-    nnv_sha256_end(&h, hash);
-    for (int i = 0; i < NNV_SHA256_BYTES; i++) {
-        key[2 * i] = "0123456789abcdef"[hash[i] >> 4];
-        key[2 * i + 1] = "0123456789abcdef"[hash[i] & 15];
-    }
-    key[2 * NNV_SHA256_BYTES] = '\0';
-    bool ok = !t.failed;
-    nnv_text_free(&t);
-    return ok;
-}
-
 /* What the model of costs says of the region: its operations, a launch, and what moves. */
 static double predicted(const struct nnv_profiler *p, struct nnv_relay_expr *function, const struct nnv_model *m,
                         struct nnv_arena *arena, size_t *ops) {
@@ -250,19 +278,18 @@ static double predicted(const struct nnv_profiler *p, struct nnv_relay_expr *fun
     return sum;
 }
 
-static enum nnv_status measure_region(struct nnv_profiler *p, const struct nnv_extracted *cut, struct nnv_arena *arena,
-                                      struct nnv_err *err) {
+static enum nnv_status measure_region(struct nnv_profiler *p, const struct nnv_extracted *cut, const char *key,
+                                      struct nnv_arena *arena, struct nnv_err *err) {
     const struct nnv_convert_options options = {0};
     struct nnv_relay_expr *function = nnv_relay_find(p->m, cut->function);
     struct nnv_converted converted;
     struct nnv_timed t;
     struct nnv_err refused = {0};
-    char key[2 * NNV_SHA256_BYTES + 1];
     size_t ops = 0;
     enum nnv_status s = nnv_convert(p->m, function, &options, arena, &converted, &refused);
     if (s == NNV_UNSUPPORTED || s == NNV_INVALID)
-        return store(p, "regions", cut->function, impossible(p, "not converted", refused.text), err);
-    if (s != NNV_OK || !region_key(&converted.model, key)) return nnv_no_memory(err);
+        return store(p, "regions", key, impossible(p, "not converted", refused.text), err);
+    if (s != NNV_OK) return nnv_no_memory(err);
     if (json_object_get(section(p, "regions"), key)) {
         p->known++;
         return NNV_OK;
@@ -270,14 +297,16 @@ static enum nnv_status measure_region(struct nnv_profiler *p, const struct nnv_e
     s = measure(&p->target, &converted.model, &t, err);
     if (s != NNV_OK) return s;
     double sum = predicted(p, function, &converted.model, arena, &ops);
-    json_t *record = t.state != NNV_BENCH_DONE ? impossible(p, nnv_bench_state_name(t.state), t.reason)
-                                               : json_pack("{s:f,s:f,s:f,s:i}", "target", t.us, "low", t.low_us, "high",
-                                                           t.high_us, "samples", (int)t.samples);
+    json_t *record = t.state != NNV_BENCH_DONE
+                         ? impossible(p, nnv_bench_state_name(t.state), t.reason)
+                         : json_pack("{s:f,s:f,s:f,s:f,s:i}", "target", t.us, "target_noise", noise_of(&t), "low",
+                                     t.low_us, "high", t.high_us, "samples", (int)t.samples);
     p->measured += t.state == NNV_BENCH_DONE;
     if (record) {
         json_object_set_new(record, "function", json_string(cut->function));
         json_object_set_new(record, "operations", json_integer((json_int_t)ops));
         if (isfinite(sum)) json_object_set_new(record, "sum_of_operations", json_real(sum));
+        note_round_trip(record, &t);
     }
     return store(p, "regions", key, record, err);
 }
@@ -298,18 +327,41 @@ static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call)
     return can;
 }
 
+/** Keys of the regions, in the order in which they are cut out. */
+struct keys {
+    const char **keys;
+    size_t n, cap;
+    struct nnv_arena *arena;
+};
+
+/* Keeps the keys of the regions as they are found: a struct nnv_prune asks. */
+static enum nnv_status keep_keys(void *ctx, const char *function, const struct nnv_annotator *a,
+                                 const struct nnv_scoped *f, struct nnv_arena *arena, struct nnv_regions *regions,
+                                 struct nnv_err *err) {
+    struct keys *k = ctx;
+    (void)function, (void)a, (void)f, (void)arena;
+    for (size_t i = 0; i < regions->n; i++) {
+        if (!nnv_grow(k->arena, &k->keys, k->n, &k->cap, sizeof *k->keys)) return nnv_no_memory(err);
+        k->keys[k->n] = nnv_cost_region_key(regions->regions[i].ops, regions->regions[i].n_ops, k->arena);
+        if (!k->keys[k->n++]) return nnv_no_memory(err);
+    }
+    return NNV_OK;
+}
+
 static enum nnv_status measure_regions(struct nnv_profiler *p, struct nnv_arena *arena, struct nnv_err *err) {
     const struct nnv_convert_options options = {0};
     struct nnv_convert_support *support = nnv_convert_support_new(p->m, &options, arena);
+    struct keys keys = {.arena = arena};
+    const struct nnv_prune watch = {.select = keep_keys, .select_ctx = &keys};
     struct nnv_partition parts;
     if (!support) return nnv_no_memory(err);
     struct doable d = {p, nnv_convert_annotator(support)};
     struct nnv_annotator a = d.trial;
     a.accepts = a.accepts_composite = accepts;
     a.ctx = &d;
-    enum nnv_status s = nnv_partition(p->m, &a, NULL, &parts, err);
+    enum nnv_status s = nnv_partition(p->m, &a, &watch, &parts, err);
     for (size_t i = 0; s == NNV_OK && i < parts.n_extracted; i++)
-        s = measure_region(p, &parts.extracted[i], arena, err);
+        s = measure_region(p, &parts.extracted[i], keys.keys[i], arena, err);
     return s;
 }
 

@@ -6,19 +6,13 @@
 #include <jansson.h>
 
 #include "compiler/relay/relay.h"
-#include "harness/bench/remote.h"
-
-/** Where models are measured: on a server, or by a driver here. */
-struct nnv_stopwatch {
-    struct nnv_remote *remote; /**< NULL: here */
-    struct nnv_timing_options timing;
-};
+#include "harness/bench/time_model.h"
 
 struct nnv_profiler {
     struct nnv_relay_module *m; /**< checked */
-    struct nnv_stopwatch target;
-    const struct nnv_stopwatch *host; /**< NULL: the host's times are left to the static model */
-    json_t *file;                     /**< the profile, written after each measurement */
+    struct nnv_timing_options target;
+    const struct nnv_timing_options *host; /**< NULL: the host's times are left to the static model */
+    json_t *file;                          /**< the profile, written after each measurement */
     const char *path;
     bool regions; /**< whole regions, too */
     /** Told of each time and impossibility; NULL: nobody is. */
@@ -35,7 +29,7 @@ NNV_USE_RESULT enum nnv_status nnv_profile_open(const char *path, bool resume, c
                                                 struct nnv_err *err);
 /**
  * Measures launch and crossing, then each operation once by structure, then each region; what the file has is not
- * measured again. NNV_IO: the connection is lost; the file has what was measured before.
+ * measured again. NNV_IO: the driver can't be opened any more; the file has what was measured before.
  */
 NNV_USE_RESULT enum nnv_status nnv_profile_run(struct nnv_profiler *p, struct nnv_err *err);
 

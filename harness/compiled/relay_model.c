@@ -9,13 +9,11 @@
 #include "mlts/networks/networks.h"
 #include "mlts/onnx/onnx.h"
 
-static const size_t LONGEST = (size_t)1 << 32;
-
 /** Reads a file; what is read belongs to the arena. */
 static enum nnv_status read_file(const char *path, struct nnv_arena *arena, char **data, size_t *size,
                                  struct nnv_err *err) {
     char *read = NULL;
-    enum nnv_status s = nnv_file_read(path, LONGEST, &read, size, err);
+    enum nnv_status s = nnv_file_read(path, NNV_FILE_LARGE, &read, size, err);
     if (s != NNV_OK) return s;
     *data = nnv_arena_copy(arena, read, *size + 1);
     free(read);
@@ -61,7 +59,8 @@ enum nnv_status nnv_relay_program_read(const char *path, const char *params, str
     size_t size;
     *p = (struct nnv_relay_program){0};
     if (!path)
-        return nnv_fail(err, NNV_INVALID, "which program? give a file of Relay text, or a .tflite or .onnx model");
+        return nnv_fail(err, NNV_INVALID,
+                        "which program? give a file of Relay text or TVMScript, or a .tflite or .onnx model");
     enum nnv_status s = read_file(path, arena, &data, &size, err);
     if (s != NNV_OK) return s;
     const bool model = is_model(path, data, size);

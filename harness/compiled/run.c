@@ -268,6 +268,45 @@ static enum nnv_status compare_outputs(struct run *r, struct nnv_err *err) {
     return NNV_OK;
 }
 
+/* The first output in which the class's bytes are other values than those of regions and interpreter; NULL: none. */
+static const char *whole_differs(const struct run *r, void *const *out, struct nnv_err *err) {
+    for (size_t i = 0; i < r->out->n_outputs; i++) {
+        const struct nnv_relay_datum *d = r->out->outputs[i].value;
+        struct nnv_relay_datum *own;
+        if (nnv_relay_datum_read(d->type, out[i], r->arena, &own, err) != NNV_OK) return err->text;
+        for (size_t k = 0; k < d->n; k++)
+            if (own->values[k] != d->values[k] && !(isnan(own->values[k]) && isnan(d->values[k])))
+                return nnv_arena_printf(r->arena, "element %zu of output %zu is %g, and of its regions one by one %g",
+                                        k, i, own->values[k], d->values[k]);
+    }
+    return NULL;
+}
+
+/** The class of the whole program does what its regions do with the interpreter between them. */
+static enum nnv_status run_whole(struct run *r, struct nnv_err *err) {
+    const struct nnv_built_region *g = &r->bundle->regions[r->bundle->n_regions];
+    const size_t n_args = nnv_relay_find(r->bundle->module, "main")->n_params;
+    struct nnv_region_outcome *o = NNV_NEW(r->arena, struct nnv_region_outcome, 1);
+    void **in = NNV_NEW(r->arena, void *, g->model.main.nin), **out = NNV_NEW(r->arena, void *, g->model.main.nout);
+    uint64_t ns[1];
+    struct nnv_err why = {0};
+    for (size_t i = 0; i < r->bundle->n_regions; i++)
+        if (r->out->regions[i].refusal || r->out->regions[i].failure) return NNV_OK;
+    if (!o || !in || !out || !make_room(g, r->arena, in, out)) return nnv_no_memory(err);
+    *o = (struct nnv_region_outcome){.function = g->function, .verdict = NNVTS_PASS, .calls = 1, .runs = 1};
+    r->out->whole = o;
+    enum nnv_status st = write_inputs(g, r->how->inputs, n_args, r->arena, in, err);
+    if (st != NNV_OK) return st;
+    const char *refusal = nnv_loaded_refusal(r->session, r->bundle->n_regions);
+    st = refusal ? nnv_fail(&why, NNV_UNSUPPORTED, "%s", refusal)
+                 : nnv_loaded_run(r->session, r->bundle->n_regions, (const void *const *)in, out, r->how->in_burst, 1,
+                                  ns, &why);
+    if (st == NNV_OK) o->least_us = o->median_us = (double)ns[0] / 1000;
+    if (st != NNV_OK && st != NNV_UNSUPPORTED) return nnv_fail(err, st, "%s", why.text);
+    o->failure = st == NNV_OK ? whole_differs(r, out, err) : nnv_arena_strdup(r->arena, why.text);
+    return NNV_OK;
+}
+
 static void set_times(struct run *r) {
     for (size_t i = 0; i < r->bundle->n_regions; i++) {
         struct times *t = &r->times[i];
@@ -288,7 +327,8 @@ static enum nnv_status run_program(struct run *r, struct nnv_err *err) {
     r->out->host_us = (double)(nnv_now_ns() - start) / 1000;
     set_times(r);
     if (st == NNV_OK) st = set_outputs(r, result, err);
-    return st == NNV_OK && r->how->compare ? compare_outputs(r, err) : st;
+    if (st == NNV_OK && r->how->compare) st = compare_outputs(r, err);
+    return st == NNV_OK && r->how->compare && r->bundle->has_class ? run_whole(r, err) : st;
 }
 
 enum nnv_status nnv_compiled_run(const struct nnv_built *b, const struct nnv_compiled_run *how, struct nnv_arena *arena,
@@ -297,13 +337,16 @@ enum nnv_status nnv_compiled_run(const struct nnv_built *b, const struct nnv_com
     struct run r = {.bundle = b, .how = how, .arena = arena, .out = &made};
     r.times = NNV_NEW(arena, struct times, b->n_regions);
     if (!made.regions || !r.times) return nnv_no_memory(err);
-    enum nnv_status st = nnv_loaded_start(b, &how->session, arena, &r.session, err);
+    struct nnv_loaded_options session = how->session;
+    session.whole = how->compare;
+    enum nnv_status st = nnv_loaded_start(b, &session, arena, &r.session, err);
     if (st != NNV_OK) return st;
     made.devices = nnv_arena_strdup(arena, nnv_loaded_devices(r.session));
     if (!made.devices) st = nnv_no_memory(err);
     for (size_t i = 0; i < b->n_regions && st == NNV_OK; i++) {
         const char *refusal = nnv_loaded_refusal(r.session, i);
-        made.regions[i] = (struct nnv_region_outcome){.function = b->regions[i].function, .verdict = NNVTS_NOTRUN};
+        made.regions[i] = (struct nnv_region_outcome){
+            .function = b->regions[i].function, .verdict = NNVTS_NOTRUN, .helped = nnv_loaded_helped(r.session, i)};
         if (refusal && !(made.regions[i].refusal = nnv_arena_strdup(arena, refusal))) st = nnv_no_memory(err);
     }
     if (st == NNV_OK) st = run_program(&r, err);
@@ -320,6 +363,7 @@ bool nnv_compiled_undefined(const struct nnv_compiled_outcome *o) {
 
 bool nnv_compiled_passes(const struct nnv_built *b, const struct nnv_compiled_outcome *o) {
     size_t compared = 0, called = 0;
+    if (o->whole && o->whole->failure) return false;
     for (size_t i = 0; i < b->n_regions; i++) {
         const struct nnv_region_outcome *g = &o->regions[i];
         const bool judged = g->verdict == NNVTS_PASS || g->verdict == NNVTS_NOTRUN;

@@ -20,6 +20,7 @@ struct nnv_region_outcome {
     const char *function;
     const char *refusal; /**< why it was interpreted on the host, or NULL */
     const char *failure; /**< what went wrong while it ran, or NULL */
+    bool helped;         /**< NNAPI's CPU reference stood beside the devices, for an IF or WHILE */
     uint64_t calls, runs;
     double least_us, median_us; /**< of the runs on NNAPI */
     enum nnvts_verdict verdict; /**< of the worst call; NOTRUN: it was not compared */
@@ -44,6 +45,7 @@ struct nnv_output_outcome {
 struct nnv_compiled_outcome {
     const char *devices;
     struct nnv_region_outcome *regions; /**< as many as the bundle has */
+    struct nnv_region_outcome *whole;   /**< compared: the class of the whole program, if it ran; else NULL */
     struct nnv_output_outcome *outputs;
     size_t n_outputs;
     double host_us; /**< of the whole program, with the interpreter's part */
@@ -51,7 +53,8 @@ struct nnv_compiled_outcome {
 };
 
 /**
- * Runs @main of a bundle. All is of arena. Regions that NNAPI can't compile, or fails to run, are interpreted.
+ * Runs @main of a bundle. All is of arena. Regions that NNAPI can't compile, or fails to run, are interpreted. To
+ * compare, the class of the whole program runs, too, if NNAPI takes all its regions: it must give the same values.
  * NNV_INTERNAL, NNV_TIMEOUT: the driver's process died or did not answer.
  */
 NNV_USE_RESULT enum nnv_status nnv_compiled_run(const struct nnv_built *b, const struct nnv_compiled_run *how,

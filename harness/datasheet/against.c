@@ -78,21 +78,27 @@ static void compare_rows(struct comparing *c, const json_t *old) {
     json_array_foreach(json_object_get(old, "support"), i, was) {
         for (size_t k = 0; k < c->sheet->rows; k++) {
             const struct nnv_sheet_row *r = &c->sheet->row[k];
-            if (strcmp(r->op->name, text_of(was, "operation")) == 0 && strcmp(r->types, text_of(was, "types")) == 0)
+            if (!r->unfinished && !json_is_true(json_object_get(was, "unfinished")) &&
+                strcmp(r->op->name, text_of(was, "operation")) == 0 && strcmp(r->types, text_of(was, "types")) == 0)
                 compare_row(c, r, was);
         }
     }
 }
 
+/** The datasheet in the file. */
+static enum nnv_status load(const char *file, json_t **out, struct nnv_err *err) {
+    json_error_t where;
+    *out = json_load_file(file, 0, &where);
+    if (json_is_array(json_object_get(*out, "support"))) return NNV_OK;
+    return nnv_fail(err, NNV_INVALID, "%s: is no datasheet.json%s%s", file, *out ? "" : ": ", *out ? "" : where.text);
+}
+
 enum nnv_status nnv_datasheet_compare(struct nnv_datasheet *sheet, const char *file, struct nnv_arena *arena,
                                       struct nnv_err *err) {
-    json_error_t where;
     struct comparing c = {.sheet = sheet, .arena = arena};
-    json_t *old = json_load_file(file, 0, &where);
-    enum nnv_status st = NNV_OK;
-    if (!json_is_array(json_object_get(old, "support")))
-        st = nnv_fail(err, NNV_INVALID, "%s: is no datasheet.json%s%s", file, old ? "" : ": ", old ? "" : where.text);
-    else if (json_integer_value(json_object_get(old, "seed")) != (json_int_t)sheet->seed)
+    json_t *old;
+    enum nnv_status st = load(file, &old, err);
+    if (st == NNV_OK && json_integer_value(json_object_get(old, "seed")) != (json_int_t)sheet->seed)
         st = nnv_fail(err, NNV_INVALID, "%s: is of another seed; give --seed %lld", file,
                       (long long)json_integer_value(json_object_get(old, "seed")));
     sheet->against = file;
@@ -102,4 +108,15 @@ enum nnv_status nnv_datasheet_compare(struct nnv_datasheet *sheet, const char *f
     }
     json_decref(old);
     return st == NNV_OK && c.failed ? nnv_no_memory(err) : st;
+}
+
+enum nnv_status nnv_datasheet_arithmetic(const char *file, struct nnv_arithmetic *out, struct nnv_err *err) {
+    json_t *sheet;
+    enum nnv_status st = load(file, &sheet, err);
+    if (st == NNV_OK && json_array_size(json_object_get(sheet, "numeric")) == 0)
+        st = nnv_fail(err, NNV_INVALID, "%s: says nothing of arithmetic, which nnvts datasheet measures without -k",
+                      file);
+    if (st == NNV_OK) st = nnv_arithmetic_parse(text_of(sheet, "arithmetic"), out, err);
+    json_decref(sheet);
+    return st;
 }

@@ -26,6 +26,7 @@ struct job {
     struct nnv_ask ask;
     uint32_t serial, deaths;
     bool running;
+    uint64_t until_ns; /* then it is stopped; 0: no limit */
 };
 
 /* ------------------------------------------------------------- in the new process */
@@ -61,6 +62,17 @@ static enum nnv_status begin(struct job *j, struct nnv_err *err) {
     return nnv_ask_start(&j->ask, err);
 }
 
+static bool is_over(const struct job *j) { return j->until_ns > 0 && nnv_now_ns() > j->until_ns; }
+
+/** Half of the answers tell no conditions. */
+static void leave_out(struct job *j) {
+    for (int sig = 0; sig < j->op->nsigs; sig++) {
+        j->row[sig].support = (struct nnv_support){0};
+        j->row[sig].ended = NULL;
+        j->row[sig].unfinished = true;
+    }
+}
+
 /** Takes over what the process has answered; where it has ended early, it is started again. */
 static enum nnv_status collect(struct job *j, struct nnv_err *err) {
     const struct shared *s = j->ask.shared;
@@ -78,7 +90,9 @@ static enum nnv_status collect(struct job *j, struct nnv_err *err) {
         for (int sig = 0; sig < j->op->nsigs; sig++) j->row[sig].ended = how;
         if (!how) st = nnv_no_memory(err);
     }
-    const bool again = st == NNV_OK && !j->ask.complete && any && j->deaths < DEATHS;
+    const bool late = !j->ask.complete && is_over(j);
+    if (late) leave_out(j);
+    const bool again = st == NNV_OK && !j->ask.complete && any && j->deaths < DEATHS && !late;
     nnv_ask_free(&j->ask);
     return again ? begin(j, err) : st;
 }
@@ -89,6 +103,7 @@ static enum nnv_status run_jobs(struct job *jobs, size_t count, struct nnv_err *
     size_t next = 0, done = 0;
     for (size_t running = 0; done < count && st == NNV_OK;) {
         const struct nnv_datasheet_options *o = jobs->o;
+        for (; next < count && is_over(&jobs[next]); next++, done++) leave_out(&jobs[next]);
         for (; next < count && running < (size_t)o->config->jobs && running < MOST_JOBS && st == NNV_OK; running++)
             st = begin(&jobs[next++], err);
         nanosleep(&moment, NULL);
@@ -100,6 +115,7 @@ static enum nnv_status run_jobs(struct job *jobs, size_t count, struct nnv_err *
                 j->serial = s->serial;
                 nnv_ask_renew(&j->ask);
             }
+            if (is_over(j)) nnv_ask_stop(&j->ask, 0);
             if (!nnv_ask_ended(&j->ask)) continue;
             st = collect(j, err);
             if (j->running) continue;
@@ -117,8 +133,8 @@ static bool chosen(const struct nnv_datasheet_options *o, const struct nnv_op *o
     return !o->operations || fnmatch(o->operations, op->name, 0) == 0;
 }
 
-static enum nnv_status list(const struct nnv_datasheet_options *o, struct nnv_datasheet *sheet, struct job **jobs,
-                            size_t *count, struct nnv_err *err) {
+static enum nnv_status list(const struct nnv_datasheet_options *o, uint64_t until_ns, struct nnv_datasheet *sheet,
+                            struct job **jobs, size_t *count, struct nnv_err *err) {
     size_t all, rows = 0, n = 0;
     const struct nnv_op *const *ops = nnv_ops(&all);
     for (size_t i = 0; i < all; i++) rows += chosen(o, ops[i]) ? ops[i]->nsigs : 0;
@@ -129,7 +145,7 @@ static enum nnv_status list(const struct nnv_datasheet_options *o, struct nnv_da
     for (size_t i = 0; i < all; i++) {
         if (!chosen(o, ops[i])) continue;
         struct job *j = &(*jobs)[n++];
-        *j = (struct job){.o = o, .op = ops[i], .row = &sheet->row[sheet->rows]};
+        *j = (struct job){.o = o, .op = ops[i], .row = &sheet->row[sheet->rows], .until_ns = until_ns};
         j->kept = NNV_NEW(o->arena, struct nnv_support, ops[i]->nsigs);
         if (!j->kept) return nnv_no_memory(err);
         for (int sig = 0; sig < ops[i]->nsigs; sig++) {
@@ -143,6 +159,32 @@ static enum nnv_status list(const struct nnv_datasheet_options *o, struct nnv_da
     return NNV_OK;
 }
 
+/** Times what is supported: the first combination of each main type, one after the other. */
+static enum nnv_status measure_speeds(const struct nnv_datasheet_options *o, uint64_t until_ns,
+                                      struct nnv_datasheet *sheet, struct nnv_err *err) {
+    struct nnv_speeds *s = sheet->speeds = NNV_NEW(o->arena, struct nnv_speeds, 1);
+    if (s) s->item = NNV_NEW(o->arena, struct nnv_speed, sheet->rows);
+    if (!s || !s->item) return nnv_no_memory(err);
+    s->roof = *o->roof;
+    if (!s->roof.known) nnv_roof_measure(&s->roof);
+    enum nnv_status st = NNV_OK;
+    for (size_t i = 0; i < sheet->rows && st == NNV_OK; i++) {
+        const struct nnv_sheet_row *r = &sheet->row[i];
+        bool known = false;
+        if (r->support.yes == 0 || !nnv_single_is_first(r->op, r->sig)) continue;
+        s->unfinished = until_ns > 0 && nnv_now_ns() > until_ns;
+        if (s->unfinished) break;
+        st = nnv_speed_measure(o->config, &s->roof, r->op, r->sig, &s->item[s->count], &known, err);
+        s->count += known;
+    }
+    return st;
+}
+
+/** When so much of the time is over; 0: never. */
+static uint64_t until(const struct nnv_datasheet_options *o, uint64_t start_ns, double part) {
+    return o->time_ns > 0 ? start_ns + (uint64_t)((double)o->time_ns * part) : 0;
+}
+
 enum nnv_status nnv_datasheet_make(const struct nnv_datasheet_options *o, struct nnv_datasheet *sheet,
                                    struct nnv_err *err) {
     const struct nnv_run_config *c = o->config;
@@ -152,15 +194,26 @@ enum nnv_status nnv_datasheet_make(const struct nnv_datasheet_options *o, struct
     *sheet = (struct nnv_datasheet){.argument = c->driver, .seed = c->seed};
     enum nnv_status st = nnv_driver_probe(c->driver_path, c->driver_options, nnv_opening_ns(c->timeout_ns, 0), o->arena,
                                           &sheet->driver, err);
-    if (st == NNV_OK) st = list(o, sheet, &jobs, &count, err);
+    if (st == NNV_OK) st = list(o, until(o, start, 0.7), sheet, &jobs, &count, err);
     if (st == NNV_OK) st = run_jobs(jobs, count, err);
-    if (st == NNV_OK && !o->operations) st = nnv_datasheet_numeric(c, &sheet->numeric, err);
+    if (st == NNV_OK) st = nnv_datasheet_numeric(o, &sheet->numeric, err);
+    if (st == NNV_OK && o->cliffs) {
+        sheet->cliffs = NNV_NEW(o->arena, struct nnv_cliffs, 1);
+        st = sheet->cliffs ? nnv_datasheet_cliffs(o, until(o, start, 0.9), sheet->cliffs, err) : nnv_no_memory(err);
+    }
+    if (st == NNV_OK && o->roof) st = measure_speeds(o, until(o, start, 1), sheet, err);
     if (st == NNV_OK) nnv_arithmetic_text(&sheet->numeric.arithmetic, sheet->arithmetic);
     sheet->seconds = (double)(nnv_now_ns() - start) / 1e9;
     return st;
 }
 
 /* ------------------------------------------------------------------------ numbers */
+
+void nnv_sheet_tell_speed(const struct nnv_speed *s, struct nnv_text *t) {
+    nnv_text_addf(t, "%s: %.3g us", s->about, s->line.ns / 1e3);
+    if (s->work.operations > 0) nnv_text_addf(t, ", %.3g Gop/s", s->line.gops);
+    nnv_text_addf(t, ", %.3g GB/s, %.2g %% of the roof (%s)", s->line.gbytes, s->line.percent, s->model);
+}
 
 const char *nnv_sheet_support(const struct nnv_support *s) {
     if (s->yes + s->no == 0) return "unknown";

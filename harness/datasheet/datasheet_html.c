@@ -4,12 +4,14 @@
 #include "harness/datasheet/datasheet.h"
 #include "reports/html/page.h"
 
-static const char style[] = "td ul { margin: 0; padding-left: 1.1em; min-width: 24em } td.none { color: var(--soft) } "
-                            "td.wrong { color: var(--F) }\n";
+static const char style[] =
+    "td ul { margin: 0; padding-left: 1.1em; min-width: 24em } td.none { color: var(--soft) } "
+    "td.wrong { color: var(--F) } td.soft { min-width: 18em } td b { display: block; min-width: 10em }\n";
 
 /** Rows of one operation that say the same stand in one line. */
 static bool alike(const struct nnv_sheet_row *a, const struct nnv_sheet_row *b) {
-    return a->op == b->op && strcmp(nnv_sheet_support(&a->support), nnv_sheet_support(&b->support)) == 0 &&
+    return a->op == b->op && a->unfinished == b->unfinished &&
+           strcmp(nnv_sheet_support(&a->support), nnv_sheet_support(&b->support)) == 0 &&
            strcmp(a->support.must, b->support.must) == 0;
 }
 
@@ -48,7 +50,8 @@ static void add_conditions(struct nnv_text *t, const struct nnv_sheet_row *r, co
     const char *must = r->support.must, *supported = nnv_sheet_support(&r->support);
     if (r->ended) nnv_page_text(t, "its process ", r->ended, "; ");
     if (strcmp(supported, "some") != 0) {
-        nnv_text_add(t, strcmp(supported, "all") == 0    ? "always"
+        nnv_text_add(t, r->unfinished                    ? "not asked: the time was over"
+                        : strcmp(supported, "all") == 0  ? "always"
                         : strcmp(supported, "none") == 0 ? "never"
                         : sum->broke > 0                 ? "it answered no question"
                                                          : "beyond its feature level");
@@ -70,20 +73,65 @@ static void add_conditions(struct nnv_text *t, const struct nnv_sheet_row *r, co
     if (sum->died > 0) nnv_text_addf(t, "<p>its process ended in %u of %u questions</p>", sum->died, sum->asked);
 }
 
+/** All rows of the operation of row i, which is its first, are of that support, and there is nothing else to say. */
+static bool is_plainly(const struct nnv_datasheet *sheet, size_t i, const char *support) {
+    const struct nnv_sheet_row *r = &sheet->row[i];
+    for (; r < sheet->row + sheet->rows && r->op == sheet->row[i].op; r++)
+        if (strcmp(nnv_sheet_support(&r->support), support) != 0 || r->ended || r->unfinished || r->support.died > 0 ||
+            r->support.right < r->support.claimed)
+            return false;
+    return true;
+}
+
+static size_t first_of(const struct nnv_datasheet *sheet, size_t i) {
+    while (i > 0 && sheet->row[i - 1].op == sheet->row[i].op) i--;
+    return i;
+}
+
+/** The operations of which that is all there is to say. */
+static void add_plain(struct nnv_text *t, const struct nnv_datasheet *sheet, const char *support, const char *words) {
+    size_t n = 0;
+    for (size_t i = 0; i < sheet->rows; i++) {
+        if (first_of(sheet, i) != i || !is_plainly(sheet, i, support)) continue;
+        if (n == 0) nnv_text_addf(t, "<p><b>%s:</b> ", words);
+        nnv_text_addf(t, "%s%s", n++ == 0 ? "" : ", ", sheet->row[i].op->name);
+    }
+    if (n > 0) nnv_text_add(t, "</p>\n");
+}
+
+/** What became of the models that were computed, and of which operations some were wrong. */
+static void add_claims(struct nnv_text *t, const struct nnv_datasheet *sheet) {
+    size_t claimed = 0, right = 0, n = 0;
+    for (size_t i = 0; i < sheet->rows; i++) {
+        claimed += sheet->row[i].support.claimed;
+        right += sheet->row[i].support.right;
+    }
+    if (claimed == 0) return;
+    nnv_text_addf(t, "<p>Of %zu models that it claims to support, and that were computed, %zu are right", claimed,
+                  right);
+    for (size_t i = 0; i < sheet->rows; i++) {
+        const struct nnv_sheet_row *r = &sheet->row[i];
+        if (r->support.right == r->support.claimed) continue;
+        nnv_text_addf(t, "%s%s %s", n++ == 0 ? "; not all of " : ", ", r->op->name, r->types);
+    }
+    nnv_text_add(t, ".</p>\n");
+}
+
 static void add_line(struct nnv_text *t, const struct nnv_datasheet *sheet, size_t i) {
     const struct nnv_sheet_row *r = &sheet->row[i];
     const struct nnv_support sum = sum_of(sheet, i);
     const bool none = sum.yes == 0;
     const char *comma = "";
-    nnv_text_addf(t, "<tr><td>%s</td><td>", i == 0 || sheet->row[i - 1].op != r->op ? r->op->name : "");
+    nnv_text_addf(t, "<tr><td class=\"one\">%s</td><td class=\"keep\">",
+                  i == 0 || sheet->row[i - 1].op != r->op ? r->op->name : "");
     for (size_t k = i; k < sheet->rows && sheet->row[k].op == r->op; k++) {
         if (!alike(r, &sheet->row[k])) continue;
         nnv_text_addf(t, "%s%s", comma, sheet->row[k].types);
         comma = ", ";
     }
-    nnv_text_addf(t, "</td><td class=\"%s\">", none ? "none" : "");
+    nnv_text_addf(t, "</td><td class=\"keep %s\">", none ? "none" : "");
     add_conditions(t, r, &sum);
-    nnv_text_addf(t, "</td><td>%u of %u</td><td>", sum.yes, sum.yes + sum.no);
+    nnv_text_addf(t, "</td><td class=\"n\">%u of %u</td><td class=\"n\">", sum.yes, sum.yes + sum.no);
     if (sum.yes > 0 && sum.no > 0)
         nnv_text_addf(t, "%.0f %% / %.0f %%", 100 * nnv_sheet_precision(&sum), 100 * nnv_sheet_recall(&sum));
     nnv_text_addf(t, "</td><td class=\"%s\">", sum.right < sum.claimed ? "wrong" : "");
@@ -92,20 +140,91 @@ static void add_line(struct nnv_text *t, const struct nnv_datasheet *sheet, size
     nnv_text_add(t, "</td></tr>\n");
 }
 
+static bool same_statement(const struct nnv_numeric_fact *a, const struct nnv_numeric_fact *b) {
+    return strcmp(a->what, b->what) == 0 && strcmp(a->is, b->is) == 0;
+}
+
+/** "CONV_2D float32, float16; ADD float32": of all facts from i on that say the same. */
+static void add_abouts(struct nnv_text *t, const struct nnv_numeric *n, uint32_t i) {
+    const char *last = NULL;
+    for (uint32_t k = i; k < n->count; k++) {
+        const char *about = n->fact[k].about;
+        const size_t op = strcspn(about, " ");
+        if (!same_statement(&n->fact[i], &n->fact[k])) continue;
+        const bool more = last && strncmp(last, about, op + 1) == 0 && about[op];
+        nnv_page_text(t, more ? ", " : last ? "; " : "", about + (more ? op + 1 : 0), "");
+        last = about;
+    }
+}
+
 static void add_numeric(struct nnv_text *t, const struct nnv_datasheet *sheet) {
-    static const char *const heads[] = {"operation", "", "is", "seen", NULL};
+    static const char *const heads[] = {"", "is", "of", "seen", NULL};
     const struct nnv_numeric *n = &sheet->numeric;
     if (n->count == 0) return;
     nnv_text_add(t, "<h2>How it computes</h2>\n<p class=\"soft\">Recognised from its answers to designed inputs.");
     nnv_page_text(t, " What it can be judged by: <code>--arithmetic ", sheet->arithmetic, "</code></p>\n");
     nnv_page_table(t, heads);
     for (uint32_t i = 0; i < n->count; i++) {
-        const struct nnv_numeric_fact *f = &n->fact[i];
-        const bool more = i > 0 && strcmp(f->about, f[-1].about) == 0;
-        nnv_page_text(t, "<tr><td>", more ? "" : f->about, "</td>");
-        nnv_page_text(t, "<td>", f->what, "</td>");
-        nnv_page_text(t, "<td><b>", f->is, "</b></td>");
-        nnv_page_text(t, "<td class=\"soft\">", f->evidence, "</td></tr>\n");
+        bool said = false;
+        for (uint32_t k = 0; k < i && !said; k++) said = same_statement(&n->fact[k], &n->fact[i]);
+        if (said) continue;
+        nnv_page_text(t, "<tr><td class=\"keep\">", n->fact[i].what, "</td>");
+        nnv_page_text(t, "<td class=\"keep\"><b>", n->fact[i].is, "</b></td><td class=\"keep\">");
+        add_abouts(t, n, i);
+        nnv_page_text(t, "</td><td class=\"keep soft\">", n->fact[i].evidence, "</td></tr>\n");
+    }
+    nnv_page_table_end(t);
+}
+
+static void add_cliffs(struct nnv_text *t, const struct nnv_cliffs *c) {
+    static const char *const heads[] = {"operation", "axis", "", "#extent", "seen", NULL};
+    if (c == NULL) return;
+    nnv_text_addf(t,
+                  "<h2>Where its behaviour changes with size</h2>\n<p class=\"soft\">%u axes of operations, their "
+                  "extents doubled and bisected, %u models.</p>\n",
+                  c->done, c->probes);
+    if (c->unfinished) nnv_text_add(t, "<p>Not all axes: the time was over.</p>\n");
+    if (c->count == 0) nnv_text_add(t, "<p>Nowhere that was looked at.</p>\n");
+    if (c->count == 0) return;
+    nnv_page_table(t, heads);
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct nnv_cliff *k = &c->item[i];
+        const bool bad = k->kind == NNV_CLIFF_VALUES || k->kind == NNV_CLIFF_DIES || k->kind == NNV_CLIFF_COMPILE;
+        nnv_page_text(t, "<tr><td>", i > 0 && strcmp(k->about, k[-1].about) == 0 ? "" : k->about, "</td>");
+        nnv_page_text(t, "<td>", k->axis, "</td>");
+        nnv_text_addf(t, "<td class=\"%s\"><b>%s</b>", bad ? "wrong" : "", nnv_cliff_kind_text(k->kind));
+        if (k->kind == NNV_CLIFF_TIME) nnv_text_addf(t, ", %.3g times as long", k->factor);
+        if (k->kind == NNV_CLIFF_GROWTH) nnv_text_addf(t, ": its power %.2g", k->factor);
+        nnv_text_addf(t, "</td><td>%d", k->last);
+        if (k->kind == NNV_CLIFF_GROWTH || k->first != k->last + 1)
+            nnv_text_addf(t, k->kind == NNV_CLIFF_GROWTH ? " to %d" : " (not at %d)", k->first);
+        nnv_page_text(t, "</td><td class=\"soft\">", k->words, "</td></tr>\n");
+    }
+    nnv_page_table_end(t);
+}
+
+static void add_speeds(struct nnv_text *t, const struct nnv_speeds *s) {
+    static const char *const heads[] = {"operation",      "#us",   "#95 %", "#Gop/s", "#GB/s",
+                                        "#% of the roof", "model", NULL};
+    if (s == NULL || s->count == 0) return;
+    nnv_text_addf(
+        t,
+        "<h2>How fast it is</h2>\n<p class=\"soft\">The median of one execution and where it lies, of a layer of "
+        "a real network where there is one. The roof, %s: %.4g Gop/s of float32, %.4g of 8 bits, %.4g GB/s from "
+        "memory.</p>\n",
+        s->roof.stated ? "as stated" : "of one processor of this machine", s->roof.peak.float32, s->roof.peak.int8,
+        s->roof.level[s->roof.levels - 1].rate);
+    if (s->unfinished) nnv_text_add(t, "<p>Not all operations: the time was over.</p>\n");
+    nnv_page_table(t, heads);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct nnv_speed *k = &s->item[i];
+        nnv_page_text(t, "<tr><td>", k->about, "</td>");
+        nnv_text_addf(t, "<td class=\"n\">%.4g</td><td class=\"n soft\">%.4g \xe2\x80\x93 %.4g</td>", k->line.ns / 1e3,
+                      k->line.ns_in.low / 1e3, k->line.ns_in.high / 1e3);
+        nnv_text_add(t, "<td class=\"n\">");
+        if (k->work.operations > 0) nnv_text_addf(t, "%.3g", k->line.gops);
+        nnv_text_addf(t, "</td><td class=\"n\">%.3g</td><td class=\"n\">%.3g</td>", k->line.gbytes, k->line.percent);
+        nnv_page_text(t, "<td class=\"soft\">", k->model, "</td></tr>\n");
     }
     nnv_page_table_end(t);
 }
@@ -147,17 +266,26 @@ void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t) {
                   sheet->driver.level, sheet->seconds, (unsigned long long)sheet->seed);
     nnv_text_addf(t,
                   "<p><b>Of %zu pairs of an operation and its types, of %zu operations: %zu are supported always, %zu "
-                  "under conditions, %zu never.</b></p>\n</header>\n<main>\n",
+                  "under conditions, %zu never.</b></p>\n",
                   sheet->rows, ops, all, some, sheet->rows - all - some);
+    add_claims(t, sheet);
+    nnv_text_add(t, "</header>\n<main>\n");
     add_changes(t, sheet);
     add_numeric(t, sheet);
+    add_cliffs(t, sheet->cliffs);
+    add_speeds(t, sheet->speeds);
     nnv_text_add(t, "<h2>What it supports</h2>\n<p class=\"soft\">Conditions are learnt from the driver's own answers "
                     "to getSupportedOperations, and verified on models that they were not learnt from: how many of the "
                     "models that they call supported are (right), and how many of the supported ones they call so "
                     "(found). Some models that it supports are computed, and judged.</p>\n");
+    add_plain(t, sheet, "all", "Supported always, in all types");
+    add_plain(t, sheet, "none", "Supported never");
     nnv_page_table(t, heads);
-    for (size_t i = 0; i < sheet->rows; i++)
-        if (!stands_before(sheet, i)) add_line(t, sheet, i);
+    for (size_t i = 0; i < sheet->rows; i++) {
+        const size_t first = first_of(sheet, i);
+        if (!stands_before(sheet, i) && !is_plainly(sheet, first, "all") && !is_plainly(sheet, first, "none"))
+            add_line(t, sheet, i);
+    }
     nnv_page_table_end(t);
     nnv_page_end(t, &page);
     t->failed = t->failed || heading.failed;

@@ -44,7 +44,59 @@ static void add_row(struct nnv_json_out *j, const struct nnv_sheet_row *r) {
     nnv_json_uint(j, "unprepared", s->unprepared);
     if (*s->trouble) nnv_json_string(j, "trouble", s->trouble);
     if (r->ended) nnv_json_string(j, "ended", r->ended);
+    if (r->unfinished) nnv_json_bool(j, "unfinished", true);
     nnv_json_close(j, '}');
+}
+
+static void add_cliffs(struct nnv_json_out *j, const struct nnv_cliffs *c) {
+    static const char *const kinds[] = {"support", "compile", "values", "dies", "time", "growth"};
+    j->line = "\n  ";
+    nnv_json_open(j, "cliffs", '[');
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct nnv_cliff *k = &c->item[i];
+        j->line = "\n    ";
+        nnv_json_open(j, NULL, '{');
+        nnv_json_string(j, "about", k->about);
+        nnv_json_string(j, "axis", k->axis);
+        nnv_json_string(j, "kind", kinds[k->kind]);
+        nnv_json_raw(j, "last", "%d", k->last);
+        nnv_json_raw(j, "first", "%d", k->first);
+        if (k->kind == NNV_CLIFF_TIME || k->kind == NNV_CLIFF_GROWTH) nnv_json_double(j, "factor", k->factor);
+        nnv_json_string(j, "seen", k->words);
+        nnv_json_close(j, '}');
+    }
+    nnv_json_close(j, ']');
+    j->line = "\n  ";
+    nnv_json_uint(j, "axes", c->done);
+    nnv_json_uint(j, "probes", c->probes);
+}
+
+static void add_interval(struct nnv_json_out *j, const char *name, double v, struct nnv_interval in) {
+    nnv_json_open(j, name, '{');
+    nnv_json_double(j, "median", v);
+    nnv_json_double(j, "low", in.low);
+    nnv_json_double(j, "high", in.high);
+    nnv_json_close(j, '}');
+}
+
+static void add_speeds(struct nnv_json_out *j, const struct nnv_speeds *s) {
+    j->line = "\n  ";
+    nnv_json_open(j, "speed", '[');
+    for (size_t i = 0; i < s->count; i++) {
+        const struct nnv_speed *k = &s->item[i];
+        j->line = "\n    ";
+        nnv_json_open(j, NULL, '{');
+        nnv_json_string(j, "about", k->about);
+        nnv_json_string(j, "model", k->model);
+        nnv_json_double(j, "operations", k->work.operations);
+        nnv_json_double(j, "bytes", k->work.bytes);
+        add_interval(j, "ns", k->line.ns, k->line.ns_in);
+        add_interval(j, "gops", k->line.gops, k->line.gops_in);
+        add_interval(j, "gbytes_per_second", k->line.gbytes, k->line.gbytes_in);
+        add_interval(j, "percent", k->line.percent, k->line.percent_in);
+        nnv_json_close(j, '}');
+    }
+    nnv_json_close(j, ']');
 }
 
 void nnv_datasheet_json(const struct nnv_datasheet *sheet, struct nnv_text *t) {
@@ -79,6 +131,8 @@ void nnv_datasheet_json(const struct nnv_datasheet *sheet, struct nnv_text *t) {
     nnv_json_close(&j, ']');
     j.line = "\n  ";
     nnv_json_string(&j, "arithmetic", sheet->arithmetic);
+    if (sheet->cliffs) add_cliffs(&j, sheet->cliffs);
+    if (sheet->speeds) add_speeds(&j, sheet->speeds);
     if (sheet->against) {
         j.line = "\n  ";
         nnv_json_open(&j, "changes", '[');

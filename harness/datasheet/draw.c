@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "randgraph/single/cover.h"
+#include "reference/model/validate.h"
 
 enum {
     VARIANT_TURNS = 4,  /* models of each variant */
@@ -96,11 +97,24 @@ static void draw_row(struct nnv_probe *p, struct nnv_rng *rng, const struct nnv_
     p->what.plan = NNV_PLAN_ROW;
 }
 
+static bool has_free_scale(const struct nnv_op *op, int sig) {
+    return nnv_single_planned(op, sig, NNV_PLAN_SCALES) > 0 && nnv_out_slot(op->forms, 0)->quant == NNV_Q_FREE;
+}
+
+/** The same with a result of another scale, far smaller or larger. */
+static struct nnv_probe stretched(const struct nnv_probe *base, struct nnv_rng *rng) {
+    enum { OCTAVES = 20 };
+    struct nnv_probe p = *base;
+    p.stretch = exp2(nnv_rng_uniform(rng, -OCTAVES, OCTAVES));
+    return p;
+}
+
 struct nnv_probe nnv_probe_fresh(const struct nnv_op *op, int sig, uint64_t seed, uint32_t round, uint32_t k,
                                  const struct nnv_probe *base) {
     struct nnv_rng rng = nnv_rng_make(seed, nnv_hash_str(op->name) + (uint64_t)sig, (uint64_t)round << 32 | k);
     struct nnv_probe p = {.what = {.op = op, .sig = sig, .seed = seed}};
     const double u = nnv_rng_unit(&rng);
+    if (base && k % 6 == 4 && has_free_scale(op, sig)) return stretched(base, &rng);
     p.what.index = (int)(FRESH_PLACE + (round << 10 | k));
     if (op->nfactors > 0 && u < 0.75) {
         draw_row(&p, &rng, base);
@@ -112,6 +126,24 @@ struct nnv_probe nnv_probe_fresh(const struct nnv_op *op, int sig, uint64_t seed
         p.what.variant = (int)nnv_rng_int(&rng, 0, nnv_single_variants(op) - 1);
     }
     return p;
+}
+
+struct nnv_spec *nnv_probe_make(const struct nnv_probe *p, struct nnv_arena *arena) {
+    struct nnv_single what = p->what;
+    struct nnv_spec *spec = NULL;
+    what.row = p->has_row ? p->row : NULL;
+    what.name = what.op->name;
+    if (nnv_single_model(&what, arena, &spec, NULL) != NNV_OK) return NULL;
+    if (p->stretch <= 0 && !p->has_zero) return spec;
+    struct nnv_subgraph *s = &spec->model.main;
+    const struct nnv_operand first = s->operands[0];
+    for (uint32_t i = 0; i < s->noperands && p->has_zero; i++) {
+        struct nnv_operand *o = &s->operands[i];
+        if (o->type == first.type && o->scale == first.scale && o->zero_point == first.zero_point)
+            o->zero_point = p->zero_point;
+    }
+    if (p->stretch > 0) s->operands[s->out[0]].scale *= (float)p->stretch;
+    return nnv_validate(&spec->model, arena, &spec->min_version, NULL) == NNV_OK ? spec : NULL;
 }
 
 bool nnv_probe_between(const struct nnv_op *op, struct nnv_probe *p, size_t f, int part, double from, double to) {

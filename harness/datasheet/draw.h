@@ -10,6 +10,9 @@ struct nnv_probe {
     struct nnv_single what;
     int32_t row[NNV_MAX_FACTORS]; /**< what.row where has_row */
     bool has_row;                 /**< the row can be changed, and asked again */
+    double stretch;               /**< of the scale of output 0; 0: none */
+    int32_t zero_point;           /**< of input 0, and of what is quantised like it; where has_zero */
+    bool has_zero;
 };
 
 /**
@@ -23,6 +26,8 @@ size_t nnv_probes_first(const struct nnv_op *op, int sig, uint64_t seed, struct 
  */
 struct nnv_probe nnv_probe_fresh(const struct nnv_op *op, int sig, uint64_t seed, uint32_t round, uint32_t k,
                                  const struct nnv_probe *base);
+/** Makes the model, arena's. NULL: it cannot be made. */
+struct nnv_spec *nnv_probe_make(const struct nnv_probe *p, struct nnv_arena *arena);
 /** A model between the two values of factor f; false: there is none. Of pairs, part 0 is the height. */
 bool nnv_probe_between(const struct nnv_op *op, struct nnv_probe *p, size_t f, int part, double from, double to);
 

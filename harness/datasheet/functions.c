@@ -11,36 +11,16 @@
 
 enum { SWEEPS = 6, TIES = 64, ALLOWED = 5 /* ulps that the error budget allows a function, at most */ };
 
-static void shape(struct nnv_value *v, uint32_t n, size_t bytes) {
-    *v = (struct nnv_value){.rank = 1, .dims = {n}, .bytes = bytes};
-}
-
 /** Executes an elementwise operation on vectors; the scalars follow its tensors. */
 static bool run_vector(const struct nnv_numeric_engine *e, int32_t op, struct nnv_encoding in, struct nnv_encoding out,
                        uint32_t n, uint32_t inputs, const double *const *x, bool activation, double *y) {
     struct nnv_builder b = {.arena = e->arena};
     uint32_t arg[3] = {0};
-    struct nnv_spec spec = {.name = "vector"};
-    struct nnv_value value[2], result, *outputs;
-    for (uint32_t i = 0; i < inputs; i++) {
-        const size_t size = nnv_type(in.type)->size;
-        void *data = nnv_arena_alloc(e->arena, n, size);
-        if (!data) return false;
-        nnv_store(in.type, x[i], n, data);
-        shape(&value[i], n, n * size);
-        value[i].data = data;
-        arg[i] = nnv_builder_tensor(&b, in, 1, &n, NNV_SUBGRAPH_INPUT);
-    }
+    for (uint32_t i = 0; i < inputs; i++) arg[i] = nnv_builder_tensor(&b, in, 1, &n, NNV_SUBGRAPH_INPUT);
     if (activation) arg[inputs] = nnv_builder_int(&b, ANEURALNETWORKS_FUSED_NONE);
     const uint32_t to = nnv_builder_tensor(&b, out, 1, &n, NNV_SUBGRAPH_OUTPUT);
     nnv_builder_add(&b, op, inputs + activation, arg, to);
-    if (nnv_builder_end(&b, inputs, arg, 1, &to, &spec.model, NULL) != NNV_OK) return false;
-    shape(&result, n, n * nnv_type(out.type)->size);
-    spec.inputs = value;
-    spec.outputs = &result;
-    if (!e->execute(e->context, &spec, e->arena, &outputs)) return false;
-    nnv_load(out.type, outputs[0].data, n, y);
-    return true;
+    return nnv_numeric_run(e, &b, inputs, arg, x, to, y);
 }
 
 /* ------------------------------------------------------------------------ functions */
@@ -119,36 +99,31 @@ void nnv_measure_function(const struct nnv_numeric_engine *e, int32_t code, int3
 
 /* ----------------------------------------------------------------------- subnormals */
 
-void nnv_measure_subnormals(const struct nnv_numeric_engine *e, int32_t type) {
-    static const int32_t ops[] = {ANEURALNETWORKS_ADD, ANEURALNETWORKS_MUL};
-    const bool half = nnv_type(type)->size == 2;
+void nnv_measure_subnormals(const struct nnv_numeric_engine *e, int32_t op, int32_t type) {
+    const bool half = nnv_type(type)->size == 2, mul = op == ANEURALNETWORKS_MUL;
     const double least = half ? 0x1p-14 : 0x1p-126;
-    for (size_t k = 0; k < 2; k++) {
-        const bool mul = ops[k] == ANEURALNETWORKS_MUL;
-        /* Subnormal inputs with a normal result, and normal inputs with a subnormal one. */
-        const double a[] = {least / 2, least * 1.5}, b[] = {mul ? 4 : least, mul ? 0.25 : -least * 1.25};
-        const double want[] = {mul ? least * 2 : least * 1.5, mul ? least * 0.375 : least * 0.25};
-        const double *x[] = {a, b};
-        double y[2];
-        if (!run_vector(e, ops[k], (struct nnv_encoding){.type = type}, (struct nnv_encoding){.type = type}, 2, 2, x,
-                        true, y))
-            continue;
-        char about[64], evidence[200];
-        const bool inputs = y[0] == want[0], results = y[1] == want[1];
-        snprintf(about, sizeof about, "%s %s", nnv_op(ops[k])->name, nnv_type(type)->tag);
-        snprintf(evidence, sizeof evidence, "%g %s %g is %g, %g %s %g is %g", a[0], mul ? "*" : "+", b[0], y[0], a[1],
-                 mul ? "*" : "+", b[1], y[1]);
-        nnv_numeric_say(e, about, "subnormals",
-                        inputs && results ? "kept"
-                        : inputs          ? "results are flushed to 0"
-                        : results         ? "inputs are taken for 0"
-                                          : "flushed to 0, inputs and results",
-                        evidence);
-        if (inputs && results)
-            e->out->kept++;
-        else
-            e->out->flushes = true;
-    }
+    const struct nnv_encoding as = {.type = type};
+    /* Subnormal inputs with a normal result, and normal inputs with a subnormal one. */
+    const double a[] = {least / 2, least * 1.5}, b[] = {mul ? 4 : least, mul ? 0.25 : -least * 1.25};
+    const double want[] = {mul ? least * 2 : least * 1.5, mul ? least * 0.375 : least * 0.25};
+    const double *x[] = {a, b};
+    double y[2];
+    if (!run_vector(e, op, as, as, 2, 2, x, true, y)) return;
+    char about[64], evidence[200];
+    const bool inputs = y[0] == want[0], results = y[1] == want[1];
+    snprintf(about, sizeof about, "%s %s", nnv_op(op)->name, nnv_type(type)->tag);
+    snprintf(evidence, sizeof evidence, "%g %s %g is %g, %g %s %g is %g", a[0], mul ? "*" : "+", b[0], y[0], a[1],
+             mul ? "*" : "+", b[1], y[1]);
+    nnv_numeric_say(e, about, "subnormals",
+                    inputs && results ? "kept"
+                    : inputs          ? "results are flushed to 0"
+                    : results         ? "inputs are taken for 0"
+                                      : "flushed to 0, inputs and results",
+                    evidence);
+    if (inputs && results)
+        e->out->kept++;
+    else
+        e->out->flushes = true;
 }
 
 /* ----------------------------------------------------------------------------- ties */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/datasheet/numeric.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,10 +19,50 @@ void nnv_numeric_say(const struct nnv_numeric_engine *e, const char *about, cons
     n->count++;
 }
 
+/** The value that an operand has, without data. */
+static struct nnv_value value_of(const struct nnv_operand *o) {
+    struct nnv_value v = {.rank = o->rank};
+    size_t elems;
+    for (uint32_t i = 0; i < o->rank; i++) v.dims[i] = o->dims[i];
+    return nnv_operand_size(o, &elems, &v.bytes) ? v : (struct nnv_value){0};
+}
+
+bool nnv_numeric_run(const struct nnv_numeric_engine *e, struct nnv_builder *b, uint32_t nin, const uint32_t *in,
+                     const double *const *x, uint32_t y, double *out) {
+    enum { MOST = 2 };
+    struct nnv_spec spec = {.name = "designed"};
+    struct nnv_value value[MOST], result, *outputs;
+    if (nin > MOST || nnv_builder_end(b, nin, in, 1, &y, &spec.model, NULL) != NNV_OK) return false;
+    const struct nnv_operand *operands = spec.model.main.operands;
+    for (uint32_t i = 0; i < nin; i++) {
+        const struct nnv_operand *o = &operands[in[i]];
+        value[i] = value_of(o);
+        value[i].data = nnv_arena_alloc(e->arena, value[i].bytes, 1);
+        if (!value[i].data) return false;
+        nnv_store(o->type, x[i], value[i].bytes / nnv_type(o->type)->size, value[i].data);
+    }
+    result = value_of(&operands[y]);
+    spec.inputs = value;
+    spec.outputs = &result;
+    if (!e->execute(e->context, &spec, e->arena, &outputs)) return false;
+    nnv_load(operands[y].type, outputs[0].data, result.bytes / nnv_type(operands[y].type)->size, out);
+    return true;
+}
+
 static const int32_t floats[] = {ANEURALNETWORKS_TENSOR_FLOAT32, ANEURALNETWORKS_TENSOR_FLOAT16};
 static const int32_t sums[] = {ANEURALNETWORKS_FULLY_CONNECTED, ANEURALNETWORKS_CONV_2D, ANEURALNETWORKS_BATCH_MATMUL,
                                ANEURALNETWORKS_REDUCE_SUM};
 static const int32_t codes[] = {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED};
+/* Those that have weights with a scale for each channel first. */
+static const int32_t products[] = {ANEURALNETWORKS_CONV_2D,
+                                   ANEURALNETWORKS_DEPTHWISE_CONV_2D,
+                                   ANEURALNETWORKS_GROUPED_CONV_2D,
+                                   ANEURALNETWORKS_TRANSPOSE_CONV_2D,
+                                   ANEURALNETWORKS_FULLY_CONNECTED,
+                                   ANEURALNETWORKS_BATCH_MATMUL,
+                                   ANEURALNETWORKS_MUL,
+                                   ANEURALNETWORKS_PRELU};
+enum { PRODUCTS = sizeof products / sizeof *products, CONVOLUTIONS = 4 };
 
 static size_t functions(const struct nnv_op **out) {
     size_t all, n = 0;
@@ -32,40 +73,52 @@ static size_t functions(const struct nnv_op **out) {
     return n;
 }
 
+static bool is_chosen(const struct nnv_numeric_engine *e, int32_t op) {
+    return !e->operations || fnmatch(e->operations, nnv_op(op)->name, 0) == 0;
+}
+
 /** Measures part i. False: there is no such part. */
 static bool measure(const struct nnv_numeric_engine *e, uint32_t i) {
-    enum { SUMS = sizeof sums / sizeof *sums, FLOATS = 2, MOST = 256 };
+    enum { SUMS = sizeof sums / sizeof *sums, FLOATS = 2, SMALL = 2, MOST = 256 };
+    static const int32_t small[SMALL] = {ANEURALNETWORKS_ADD, ANEURALNETWORKS_MUL};
     const struct nnv_op *unary[MOST];
     if (i < SUMS * FLOATS) {
-        nnv_measure_sums(e, (struct nnv_sums){sums[i % SUMS], floats[i / SUMS]});
+        if (is_chosen(e, sums[i % SUMS])) nnv_measure_sums(e, (struct nnv_sums){sums[i % SUMS], floats[i / SUMS]});
         return true;
     }
     i -= SUMS * FLOATS;
-    if (i < FLOATS) {
-        nnv_measure_subnormals(e, floats[i]);
+    if (i < SMALL * FLOATS) {
+        if (is_chosen(e, small[i % SMALL])) nnv_measure_subnormals(e, small[i % SMALL], floats[i / SMALL]);
         return true;
     }
-    i -= FLOATS;
-    if (i < FLOATS) {
-        nnv_measure_requantise(e, codes[i]);
+    i -= SMALL * FLOATS;
+    if (i < 2 * (PRODUCTS + CONVOLUTIONS)) {
+        const uint32_t k = i / 2;
+        const struct nnv_products what = {products[k % PRODUCTS], codes[i % 2], k >= PRODUCTS};
+        if (is_chosen(e, what.op)) nnv_measure_requantise(e, what);
         return true;
     }
-    i -= FLOATS;
+    i -= 2 * (PRODUCTS + CONVOLUTIONS);
     if (i == 0) {
-        nnv_measure_ties(e);
+        if (is_chosen(e, ANEURALNETWORKS_QUANTIZE)) nnv_measure_ties(e);
         return true;
     }
     i--;
     const size_t n = functions(unary);
-    if (i < n * FLOATS) nnv_measure_function(e, unary[i % n]->code, floats[i / n]);
+    if (i < n * FLOATS && is_chosen(e, unary[i % n]->code)) nnv_measure_function(e, unary[i % n]->code, floats[i / n]);
     return i < n * FLOATS;
 }
 
 void nnv_numeric_measure(const struct nnv_numeric_engine *e) {
+    e->out->partial = e->operations != NULL;
     for (bool more = true; more;) {
         const uint32_t part = e->out->begun++;
         nnv_arena_reset(e->arena);
         more = measure(e, part);
     }
-    e->out->arithmetic.keep_subnormals = e->out->kept > 0 && !e->out->flushes;
+}
+
+void nnv_numeric_settle(struct nnv_numeric *n) {
+    nnv_settle_requantise(n);
+    n->arithmetic.keep_subnormals = n->kept > 0 && !n->flushes;
 }

@@ -9,16 +9,30 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "reference/model/arithmetic.h"
-#include "reference/model/model.h"
+#include "reference/model/builder.h"
 
-enum { NNV_NUMERIC_FACTS = 96 };
+enum { NNV_NUMERIC_FACTS = 160, NNV_NUMERIC_PRODUCTS = 32 };
 
 /** What was recognised of one operation with one type, and from what. */
 struct nnv_numeric_fact {
     char about[64];     /**< "FULLY_CONNECTED float32" */
     char what[32];      /**< "accumulator", "order of summation" */
     char is[96];        /**< "float32", "8 interleaved partial sums"; "not recognised" */
-    char evidence[200]; /**< "2^24 + 1 is 2^24" */
+    char evidence[800]; /**< "2^24 + 1 is 2^24" */
+};
+
+/** An operation that requantises sums of products, with results of one type. */
+struct nnv_products {
+    int32_t op, type;
+    bool per_channel; /**< weights with a scale for each channel */
+};
+
+/** What was seen of it. */
+struct nnv_numeric_products {
+    struct nnv_products what;
+    uint32_t fact;          /**< that says it */
+    uint32_t schemes;       /**< bit k is set: scheme k gives all that was seen */
+    enum nnv_scheme scheme; /**< of these the one that is told */
 };
 
 /** Plain bytes: it lies in shared memory. */
@@ -26,9 +40,12 @@ struct nnv_numeric {
     uint32_t begun; /**< parts: where a process ends, the next one goes on behind the part that it was in */
     uint32_t count;
     struct nnv_numeric_fact fact[NNV_NUMERIC_FACTS];
+    struct nnv_numeric_products product[NNV_NUMERIC_PRODUCTS];
+    uint32_t products;
     struct nnv_arithmetic arithmetic; /**< the tightest promise that fits what was seen */
     uint32_t kept;                    /**< operations that keep all subnormals */
     bool flushes;                     /**< some operation does not */
+    bool partial;                     /**< not all operations are looked at: nothing is said of all together */
 };
 
 /** Executes the spec's model on its inputs: gives *outputs values of the expected shapes, arena's. False: it is not
@@ -39,18 +56,25 @@ typedef bool nnv_numeric_execute(void *context, const struct nnv_spec *spec, str
 struct nnv_numeric_engine {
     nnv_numeric_execute *execute;
     void *context;
+    const char *operations;  /**< a glob over their names; NULL: all */
     struct nnv_arena *arena; /**< empty; reset between parts */
     struct nnv_numeric *out;
 };
 
 /** Measures all parts from out->begun on. */
 void nnv_numeric_measure(const struct nnv_numeric_engine *e);
+/** What follows from all parts together: once they are measured. */
+void nnv_numeric_settle(struct nnv_numeric *n);
 
 /* ----------------------------------------------------------------- for its parts */
 
 /** Adds a fact; about, what and the two texts are cut to their room. */
 void nnv_numeric_say(const struct nnv_numeric_engine *e, const char *about, const char *what, const char *is,
                      const char *evidence);
+
+/** Executes the operation that b holds, its inputs in[] on the stored numbers x[], its output y: out. */
+bool nnv_numeric_run(const struct nnv_numeric_engine *e, struct nnv_builder *b, uint32_t nin, const uint32_t *in,
+                     const double *const *x, uint32_t y, double *out);
 
 /** An operation that sums up products: along an axis of n elements, in `rows` rows. */
 struct nnv_sums {
@@ -64,18 +88,14 @@ bool nnv_sums_run(const struct nnv_numeric_engine *e, struct nnv_sums s, size_t 
                   const double *weights, double *out);
 /** Accumulator, order of summation, contraction of products and sums. */
 void nnv_measure_sums(const struct nnv_numeric_engine *e, struct nnv_sums s);
-/**
- * Requantises accumulators: of FULLY_CONNECTED of the type, whose bias they are. out: codes less the zero point.
- * multiplier: the scale of the accumulators over that of the output.
- */
-bool nnv_requantise_run(const struct nnv_numeric_engine *e, int32_t type, float multiplier, size_t n,
-                        const int32_t *accumulators, int *out);
-/** How sums of products become codes, and what becomes of sums beyond 2^31. */
-void nnv_measure_requantise(const struct nnv_numeric_engine *e, int32_t type);
+/** By which scheme the operation makes codes of sums of products. */
+void nnv_measure_requantise(const struct nnv_numeric_engine *e, struct nnv_products what);
+/** Chooses the fewest schemes that explain all operations, says them, and promises them. */
+void nnv_settle_requantise(struct nnv_numeric *n);
 /** The largest error of an operation on one tensor of floats, in units in the last place. */
 void nnv_measure_function(const struct nnv_numeric_engine *e, int32_t op, int32_t type);
-/** What becomes of numbers below the smallest normal one. */
-void nnv_measure_subnormals(const struct nnv_numeric_engine *e, int32_t type);
+/** What becomes of numbers below the smallest normal one in ADD or MUL. */
+void nnv_measure_subnormals(const struct nnv_numeric_engine *e, int32_t op, int32_t type);
 /** QUANTIZE: where a number lies in the middle of two codes. */
 void nnv_measure_ties(const struct nnv_numeric_engine *e);
 

@@ -77,23 +77,7 @@ bool nnv_sums_run(const struct nnv_numeric_engine *e, struct nnv_sums s, size_t 
     if (!weights && !ones) return false;
     for (size_t i = 0; ones && i < n; i++) ones[i] = 1;
     const uint32_t y = add_operation(&b, s, (uint32_t)rows, (uint32_t)n, weights ? weights : ones, &in);
-    const size_t size = nnv_type(s.type)->size;
-    struct nnv_spec spec = {.name = "sums"};
-    struct nnv_value value = {.bytes = rows * n * size}, result = {.bytes = rows * size}, *outputs;
-    void *data = nnv_arena_alloc(e->arena, rows * n, size);
-    if (nnv_builder_end(&b, 1, &in, 1, &y, &spec.model, NULL) != NNV_OK || !data) return false;
-    const struct nnv_operand *xo = &spec.model.main.operands[in], *yo = &spec.model.main.operands[y];
-    nnv_store(s.type, x, rows * n, data);
-    value.data = data;
-    value.rank = xo->rank;
-    result.rank = yo->rank;
-    for (uint32_t i = 0; i < xo->rank; i++) value.dims[i] = xo->dims[i];
-    for (uint32_t i = 0; i < yo->rank; i++) result.dims[i] = yo->dims[i];
-    spec.inputs = &value;
-    spec.outputs = &result;
-    if (!e->execute(e->context, &spec, e->arena, &outputs)) return false;
-    nnv_load(s.type, outputs[0].data, rows, out);
-    return true;
+    return nnv_numeric_run(e, &b, 1, &in, &x, y, out);
 }
 
 /* ----------------------------------------------------------------- the accumulator */

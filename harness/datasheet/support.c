@@ -58,15 +58,10 @@ static uint8_t ask_driver(struct learner *l, const struct nnv_spec *spec) {
 
 /** Makes the model, work's. NULL: it cannot be made, or is beyond the driver's feature level. */
 static struct nnv_spec *make(struct learner *l, const struct nnv_probe *p) {
-    struct nnv_single what = p->what;
-    struct nnv_spec *spec = NULL;
-    struct nnv_err ignored = {0};
-    what.row = p->has_row ? p->row : NULL;
-    what.name = l->op->name;
     nnv_arena_reset(l->work);
     *l->x->phase = NNV_PHASE_BUILD;
-    if (nnv_single_build(&what, l->work, &spec, &ignored) != NNV_OK) return NULL;
-    return spec->min_version <= l->x->client->device->feature_level ? spec : NULL;
+    struct nnv_spec *spec = nnv_probe_make(p, l->work);
+    return spec && spec->min_version <= l->x->client->device->feature_level ? spec : NULL;
 }
 
 /** What a driver's answer may depend on: not the values of tensors. */
@@ -132,6 +127,55 @@ static double number_of(const struct nnv_observation *o, const char *name) {
     return NAN;
 }
 
+/** What a bound is of. */
+enum bound {
+    BOUND_FACTOR, /* of the operation, or another number that follows from one */
+    BOUND_RATIO,  /* a scale over that of the output, which can be stretched */
+    BOUND_ZERO    /* the zero point of input 0 */
+};
+
+static enum bound bound_of(const struct learner *l, const char *name) {
+    static const char zero[] = "zero point of ", over[] = " / scale of the output";
+    const size_t n = strlen(name);
+    if (strncmp(name, zero, sizeof zero - 1) == 0 && strcmp(name + sizeof zero - 1, l->op->forms->in[0].name) == 0)
+        return BOUND_ZERO;
+    return n >= sizeof over && strcmp(name + n - (sizeof over - 1), over) == 0 ? BOUND_RATIO : BOUND_FACTOR;
+}
+
+/** Narrows a bound of quantisation: of a model that is supported beyond it all else stays as it is. */
+static bool narrow_quantisation(struct learner *l, enum bound kind, const char *name, double value, double beyond,
+                                size_t *left) {
+    static const double CLOSE = 1.01; /* ratios */
+    for (int step = 0; step<BISECT && * left> 0; step++) {
+        const bool ratio = kind == BOUND_RATIO;
+        if (ratio ? !(value > 0 && beyond > 0) || fmax(value / beyond, beyond / value) < CLOSE
+                  : fabs(value - beyond) <= 1)
+            return true;
+        const double middle = ratio ? sqrt(value * beyond) : floor((value + beyond) / 2);
+        struct nnv_probe p;
+        struct nnv_observation *o = NULL;
+        double at = NAN;
+        for (size_t i = 0; i < l->nknown && isnan(at); i++) {
+            const double v = number_of(&l->seen[i], name);
+            if (l->seen[i].failed || !(fabs(v - beyond) <= 1e-6 * fabs(beyond))) continue;
+            p = l->known[i];
+            at = v;
+        }
+        if (isnan(at)) return true;
+        if (ratio) {
+            p.stretch = (p.stretch > 0 ? p.stretch : 1) * at / middle;
+        } else {
+            p.has_zero = true;
+            p.zero_point = (int32_t)middle;
+        }
+        --*left;
+        if (!take(l, &p, &o)) return false;
+        if (!o || !(fabs(number_of(o, name) - middle) <= 1e-3 * fabs(middle))) return true;
+        *(o->failed ? &value : &beyond) = number_of(o, name);
+    }
+    return true;
+}
+
 /** Asks about models whose attribute lies between the bound of the predicate and the next number that was seen. */
 static bool narrow(struct learner *l, const char *name, double value, double beyond, size_t *left) {
     for (int step = 0; step<BISECT && * left> 0; step++) {
@@ -165,7 +209,10 @@ static bool narrow_all(struct learner *l, const struct nnv_rules *rules) {
             const struct nnv_predicate *p = rules->item[i].term[k];
             const struct nnv_column *c = &rules->about.column[p->column];
             if (c->kind != NNV_ATTRIBUTE_NUMBER || (p->relation != NNV_ABOVE && p->relation != NNV_BELOW)) continue;
-            if (!narrow(l, c->name, p->value, p->beyond, &left)) return false;
+            const enum bound kind = bound_of(l, c->name);
+            if (kind == BOUND_FACTOR ? !narrow(l, c->name, p->value, p->beyond, &left)
+                                     : !narrow_quantisation(l, kind, c->name, p->value, p->beyond, &left))
+                return false;
         }
     return true;
 }
@@ -195,6 +242,11 @@ static bool learn(struct learner *l, struct nnv_rules *rules) {
         narrowed = narrowed || wrong == 0;
         nnv_rules_free(rules);
         if (done) break;
+    }
+    if (!narrowed) {
+        const bool ok = nnv_rules_learn(rules, l->seen, l->nknown) && narrow_all(l, rules);
+        nnv_rules_free(rules);
+        if (!ok) return false;
     }
     return nnv_rules_learn(rules, l->seen, l->nknown);
 }
@@ -236,7 +288,7 @@ static bool tell(struct learner *l, const struct nnv_rules *rules) {
         at += (size_t)snprintf(s->must + at, sizeof s->must - at, "%s\n", line[i]);
         s->conditions++;
     }
-    s->unexplained = (uint32_t)rules->left;
+    s->unexplained = (uint32_t)rules->left + s->yes_no;
     return true;
 }
 
@@ -258,7 +310,7 @@ static void compute(struct learner *l) {
         if (l->seen[i].failed || yes++ < k * s->yes / n) continue;
         uint8_t *place = &s->claim[k++];
         struct nnv_spec *spec = *place == NNV_CLAIM_UNKNOWN ? make(l, &l->known[i]) : NULL;
-        if (spec) {
+        if (spec && nnv_single_expect(spec, l->work, l->err) == NNV_OK) {
             struct nnv_result r = {0};
             struct nnv_case_env env = {.config = &config,
                                        .client = l->x->client,

@@ -230,9 +230,9 @@ static enum nnv_status bisect(struct bisecting *b, struct nnv_err *err) {
     if (st != NNV_OK) return st;
     b->out->signature = nnv_signature_of(b->known.spec, &opinion);
     if (!nnv_is_bad(opinion.verdict))
-        return nnv_fail(err, NNV_INVALID, "%s: it does not fail on this driver (%s%s%.300s): nothing to bisect",
-                        b->known.spec->name, nnv_verdict_name(opinion.verdict), *opinion.reason ? ": " : "",
-                        opinion.reason);
+        return nnv_fail(err, NNV_INVALID, "%s: it does not fail %s (%s%s%.300s): nothing to bisect",
+                        b->known.spec->name, b->oracle->check ? "by the check" : "on this driver",
+                        nnv_verdict_name(opinion.verdict), *opinion.reason ? ": " : "", opinion.reason);
     b->quick = *b->oracle;
     if (opinion.verdict == NNVTS_TIMEOUT && b->quick.timeout_ns > HANG_NS) b->quick.timeout_ns = HANG_NS;
     st = run_shown(b, &ran, err);
@@ -310,4 +310,38 @@ enum nnv_status nnv_judge_steps(const struct nnv_spec *spec, const struct nnv_or
     }
     nnv_arena_free(b.scratch);
     return st;
+}
+
+/* ------------------------------------------------------------- values that are given */
+
+/** What is missing for judging the operation: its own results, or what it reads; NULL: nothing. */
+static const char *missing(const struct nnv_subgraph *m, const struct nnv_operation *o, const struct nnv_value *given) {
+    for (uint32_t k = 0; k < o->nout; k++)
+        if (!given[o->out[k]].data) return "its result is not there";
+    for (uint32_t k = 0; k < o->nin; k++)
+        if (nnv_producer(m, o->in[k]) != NONE && !given[o->in[k]].data) return "what it reads is not there";
+    return NULL;
+}
+
+enum nnv_status nnv_judge_given(const struct nnv_known *known, const struct nnv_value *given, struct nnv_arena *arena,
+                                struct nnv_bisection *out, struct nnv_err *err) {
+    struct bisecting b = {.known = *known, .actual = *known, .arena = arena, .scratch = nnv_arena_new(), .out = out};
+    const struct nnv_subgraph *m = main_of(&b);
+    *out = (struct nnv_bisection){
+        .spec = known->spec, .culprit = NONE, .step = NNV_NEW(arena, struct nnv_step, m->noperations)};
+    b.actual.value = nnv_arena_copy(arena, known->value, m->noperands * sizeof *known->value);
+    const bool ready = b.scratch && out->step && b.actual.value;
+    for (uint32_t i = 0; ready && i < m->noperands; i++)
+        if (given[i].data) b.actual.value[i] = given[i];
+    for (uint32_t i = 0; ready && i < m->noperations; i++) {
+        struct nnv_step *s = &out->step[i];
+        const char *what = missing(m, &m->operations[i], given);
+        if (what)
+            snprintf(s->note, sizeof s->note, "%s", what), s->kind = NNV_STEP_UNJUDGED;
+        else
+            judge_step(&b, i, s);
+        if (s->kind == NNV_STEP_WRONG && out->culprit == NONE) out->culprit = i;
+    }
+    nnv_arena_free(b.scratch);
+    return ready ? NNV_OK : nnv_no_memory(err);
 }

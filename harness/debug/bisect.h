@@ -9,6 +9,7 @@
 #ifndef NNV_DEBUG_BISECT_H
 #define NNV_DEBUG_BISECT_H
 
+#include "harness/debug/extract.h"
 #include "harness/debug/reduce.h"
 
 enum nnv_step_kind {
@@ -51,6 +52,14 @@ NNV_USE_RESULT enum nnv_status nnv_bisect(const struct nnv_spec *spec, const str
  * alone, apart and these. Errors as above.
  */
 NNV_USE_RESULT enum nnv_status nnv_judge_steps(const struct nnv_spec *spec, const struct nnv_oracle *oracle,
+                                               struct nnv_arena *arena, struct nnv_bisection *out, struct nnv_err *err);
+
+/**
+ * Judges each operation whose results and inputs are given, on these inputs: values that somebody else computed.
+ * given: per operand of the spec that nnv_known_make() makes of `spec`; data is NULL where there is none. Fills spec,
+ * step and culprit; a step that cannot be judged says what is missing.
+ */
+NNV_USE_RESULT enum nnv_status nnv_judge_given(const struct nnv_known *known, const struct nnv_value *given,
                                                struct nnv_arena *arena, struct nnv_bisection *out, struct nnv_err *err);
 
 #endif

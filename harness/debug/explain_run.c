@@ -5,19 +5,32 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/words.h"
 #include "harness/debug/explain_run.h"
 #include "harness/debug/spec_c.h"
-#include "harness/debug/explain/explain.h"
+#include "harness/debug/explain/told.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
-#include "harness/journal/bucket.h"
+#include "harness/journal/causes/bucket.h"
 #include "harness/journal/load.h"
 
-enum { SMALLEST_MAX = 400, FURTHER_MAX = 24, TEXT_BYTES = 400 };
+enum {
+    SMALLEST_MAX = 400,
+    FURTHER_MAX = 24,
+    ELEMENT_DUMPS = 8, /* of a cause, whose elements are compared */
+    VERIFIED = 4,      /* cases of a bucket that a mistake is tried on */
+    FOLLOWED = 16,     /* mistakes that other dumps are tried with */
+    MISTAKEN = 6,      /* a mistake is told if it explains one dump in so many, */
+    PROMISED = 2,      /* a promise, of which more are met by chance, if one in so many */
+};
 
-/* Of one dump, and of all: about one second, and five. It is counted, so that each machine explains the same. */
-static const uint64_t CASE_WORK = UINT64_C(1) << 30, TOTAL_WORK = UINT64_C(5) << 30;
+/* Of all dumps about five seconds. It is counted, so that each machine explains the same. */
+static const uint64_t TOTAL_WORK = UINT64_C(5) << 30;
+/* For following promises over all failures. */
+static const uint64_t PROMISES_WORK = UINT64_C(5) << 30;
+/* For trying mistakes that explain other dumps. */
+static const uint64_t FOLLOWING_WORK = UINT64_C(1) << 30, VERIFYING_WORK = UINT64_C(1) << 30;
 
 enum nnv_status nnv_dump_also(const char *path, const char *driver, const struct nnv_spec *spec,
                               enum nnv_precision precision, struct nnv_arena *arena, struct nnv_err *err) {
@@ -34,54 +47,6 @@ enum nnv_status nnv_dump_also(const char *path, const char *driver, const struct
     return st;
 }
 
-/** The operation that a finding is about; "" if it is none in particular. */
-static const char *op_of(const struct nnv_spec *spec, const struct nnv_finding *f) {
-    const struct nnv_subgraph *m = &spec->model.main;
-    const struct nnv_op *op = NULL;
-    if (f->at >= 0 && (uint32_t)f->at < m->noperations) op = nnv_op(m->operations[f->at].type);
-    if (f->at < 0 && f->kind >= 0) op = nnv_op(f->kind);
-    return op ? op->name : "";
-}
-
-/** What a dump tells. */
-struct told {
-    char words[TEXT_BYTES]; /**< "": nothing explains it */
-    const char *op;         /**< that is wrong; static */
-    uint32_t count;         /**< operations of the model, their codes */
-    int32_t *code;
-};
-
-/** Explains the answer in the dump; kept: for the codes. Takes its work from *left. */
-static void explain_dump(const char *path, uint64_t *left, struct nnv_arena *arena, struct nnv_arena *kept,
-                         struct told *told) {
-    struct nnv_spec_file *file = NULL;
-    struct nnv_spec *spec = NULL;
-    struct nnv_err why = {0};
-    struct nnv_explanation *x = NNV_NEW(arena, struct nnv_explanation, 1);
-    enum nnv_precision precision;
-    const struct nnv_run_config config = {.precision = -1};
-    if (x && nnv_spec_open(path, &file, &why) == NNV_OK && nnv_spec_count(file) == 1 &&
-        nnv_spec_read(file, 0, arena, &spec, &why) == NNV_OK && spec->actual &&
-        nnv_validate(&spec->model, arena, NULL, &why) == NNV_OK &&
-        nnv_case_precision(&config, nnv_suite_by_name("spec"), spec, &precision, &why) == NNV_OK) {
-        const struct nnv_explain_answers answers = {.count = 1, .outputs = {spec->actual}};
-        const struct nnv_subgraph *main = &spec->model.main;
-        told->code = NNV_NEW(kept, int32_t, main->noperations);
-        for (uint32_t i = 0; told->code && i < main->noperations; i++)
-            told->code[told->count++] = main->operations[i].type;
-        const uint64_t most = *left < CASE_WORK ? *left : CASE_WORK;
-        const bool explained = nnv_explain(spec, precision, &answers, most, arena, x, &why) == NNV_OK;
-        *left -= x->work < *left ? x->work : *left;
-        if (explained && x->kind == NNV_EXPLAINED_FAULT) {
-            told->op = op_of(spec, &x->finding[0]);
-            snprintf(told->words, sizeof told->words, "%s", x->finding[0].fault->words);
-        } else if (explained && *x->weaker) {
-            snprintf(told->words, sizeof told->words, "within the budget if %s", x->weaker);
-        }
-    }
-    nnv_spec_close(file);
-}
-
 /** Explaining a run. */
 struct explaining_run {
     const struct nnv_report *r;
@@ -89,36 +54,48 @@ struct explaining_run {
     uint32_t *of; /* the bucket of each case */
     struct nnv_arena *arena, *work;
     const char **words, **op; /* of each case that is explained, the arena's; op: the operation, or "" */
-    struct nnv_cause *causes;
+    bool *promise;            /* words are a weaker promise, not a mistake */
+    const char **empty;       /* the promise by which the answer is right as any would be; or NULL */
+    struct nnv_told *told[SMALLEST_MAX + FURTHER_MAX];
+    struct nnv_told_list list;                    /* of told */
+    size_t at[SMALLEST_MAX + FURTHER_MAX], first; /* of these cases; first: the smallest of their buckets */
+    struct nnv_separation *causes;
     uint32_t ncauses;
-    uint32_t *cause_of;  /* of each bucket */
-    struct told **tried; /* of cases that nothing explains; NULL: others */
-    uint64_t left;       /* work */
+    uint32_t *cause_of;            /* of each bucket */
+    const struct nnv_told **tried; /* of cases that nothing explains; NULL: others */
+    uint64_t left;                 /* work */
 };
 
-/** Explains case i of the report, if its dump holds an answer. */
-static enum nnv_status explain_case(struct explaining_run *x, size_t i, bool *tried, struct nnv_err *err) {
+/** The spec in the dump of case i of the report, in x->work; NULL: it has none that can be explained. */
+static enum nnv_status read_case(struct explaining_run *x, size_t i, bool *has_dump, struct nnv_spec **spec,
+                                 enum nnv_precision *precision, struct nnv_err *err) {
     json_t *record = NULL;
     struct nnv_text path = {0};
-    struct told *told = NNV_NEW(x->arena, struct told, 1);
-    if (!told) return nnv_no_memory(err);
-    *told = (struct told){.op = ""};
-    enum nnv_status st = nnv_report_record(x->r, i, &record, err);
+    const enum nnv_status st = nnv_report_record(x->r, i, &record, err);
     const char *dump = nnv_json_text(record, "dump", "");
+    nnv_arena_reset(x->work);
+    *spec = NULL;
     /* the journal is a file like any other: only what a run writes is read */
-    if (st == NNV_OK && strncmp(dump, "dumps/", 6) == 0 && !strstr(dump, "..")) {
-        nnv_text_add_path(&path, x->r->folder, dump);
-        nnv_arena_reset(x->work);
-        *tried = true;
-        if (!path.failed) explain_dump(path.data, &x->left, x->work, x->arena, told);
-        x->tried[i] = told;
-        if (*told->words) {
-            x->op[i] = told->op;
-            x->words[i] = told->words;
-        }
-    }
+    *has_dump = st == NNV_OK && strncmp(dump, "dumps/", 6) == 0 && !strstr(dump, "..");
+    if (*has_dump) nnv_text_add_path(&path, x->r->folder, dump);
+    if (*has_dump && !path.failed) *spec = nnv_told_read(path.data, x->work, precision);
     json_decref(record);
     nnv_text_free(&path);
+    return st;
+}
+
+/** Explains case i of the report, if it has a dump. */
+static enum nnv_status explain_case(struct explaining_run *x, size_t i, bool *tried, struct nnv_err *err) {
+    struct nnv_spec *spec;
+    enum nnv_precision precision;
+    struct nnv_told *told = NNV_NEW(x->arena, struct nnv_told, 1);
+    if (!told) return nnv_no_memory(err);
+    const enum nnv_status st = read_case(x, i, tried, &spec, &precision, err);
+    if (spec && !nnv_told_explain(spec, precision, &x->left, x->work, x->arena, told)) return nnv_no_memory(err);
+    if (*tried) {
+        x->at[x->list.count] = i;
+        x->told[x->list.count++] = told;
+    }
     return st;
 }
 
@@ -127,6 +104,7 @@ static enum nnv_status explain_cases(struct explaining_run *x, struct nnv_err *e
     const struct nnv_report *r = x->r;
     enum nnv_status st = NNV_OK;
     x->left = TOTAL_WORK;
+    x->list.item = x->told;
     for (int pass = 0; pass < 2; pass++) {
         const int most = pass == 0 ? SMALLEST_MAX : FURTHER_MAX;
         int tried = 0;
@@ -136,18 +114,213 @@ static enum nnv_status explain_cases(struct explaining_run *x, struct nnv_err *e
             bool did = false;
             st = explain_case(x, i, &did, err);
             tried += did;
-            if (pass > 0 || x->words[i]) x->tried[i] = NULL;
         }
+        if (pass == 0) x->first = x->list.count;
     }
     return st;
 }
+
+static void explain_by_promise(struct explaining_run *x, size_t i, const char *promise) {
+    x->words[i] = promise;
+    x->op[i] = "";
+    x->promise[i] = true;
+    x->tried[i] = NULL;
+}
+
+/**
+ * Of the promises that would do, the one that explains most is told; before a mistake, if it explains more of what no
+ * mistake does than the mistake explains in all: what differs a little is sometimes what a mistake would make of it.
+ */
+static void choose(struct explaining_run *x) {
+    for (size_t i = 0; i < x->list.count; i++) {
+        const struct nnv_told *told = x->told[i];
+        const size_t at = x->at[i];
+        const int best = nnv_told_likeliest(&x->list, told);
+        size_t most = 0;
+        if (best >= 0 && nnv_told_is_corroborated(&x->list, told, told->mistake[best], nnv_told_may_be, MISTAKEN)) {
+            most = nnv_told_by_mistake(&x->list, told->mistake[best]);
+            x->words[at] = told->mistake[best];
+            x->op[at] = told->op[best];
+        }
+        for (size_t k = 0; k < told->weaker; k++) {
+            const size_t n = nnv_told_by_promise(&x->list, told->right_if[k]);
+            if (n <= most || !nnv_told_is_corroborated(&x->list, told, told->right_if[k], nnv_told_would_do, PROMISED))
+                continue;
+            most = n;
+            explain_by_promise(x, at, told->right_if[k]);
+        }
+        if (!x->words[at] && i < x->first) x->tried[at] = told;
+    }
+}
+
+/** True if the mistake explains half of some other cases of the bucket of dump i: they, too, are said to fail by it. */
+static enum nnv_status verify(struct explaining_run *x, size_t i, const char *mistake, bool *holds,
+                              struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    const uint32_t bucket = x->of[x->at[i]];
+    const size_t count = x->buckets.item[bucket].count, step = count / VERIFIED + 1;
+    size_t seen = 0, tried = 0, fits = 0;
+    for (size_t k = 0; st == NNV_OK && k < x->r->count && tried < VERIFIED && x->left > 0; k++) {
+        struct nnv_spec *spec;
+        enum nnv_precision precision;
+        bool has_dump;
+        if (x->of[k] != bucket || k == x->at[i] || seen++ % step != 0) continue;
+        st = read_case(x, k, &has_dump, &spec, &precision, err);
+        if (!spec) continue;
+        const bool fitting = nnv_explain_does(spec, precision, mistake, x->work, &x->left);
+        tried += fitting || x->left > 0; /* not where there was no time */
+        fits += fitting;
+    }
+    *holds = 2 * fits >= tried;
+    return st;
+}
+
+/** What is told of a bucket by its smallest case alone must hold for others of it. */
+static enum nnv_status verify_mistakes(struct explaining_run *x, struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    x->left = VERIFYING_WORK;
+    for (size_t i = 0; st == NNV_OK && i < x->first; i++) {
+        const size_t at = x->at[i];
+        const char *first = x->promise[at] ? NULL : x->words[at];
+        bool holds = true;
+        if (!first) continue;
+        st = verify(x, i, first, &holds, err);
+        for (size_t k = 0; st == NNV_OK && !holds && k < x->told[i]->mistakes; k++) {
+            if (x->told[i]->mistake[k] == first) continue;
+            x->words[at] = x->told[i]->mistake[k];
+            x->op[at] = x->told[i]->op[k];
+            st = verify(x, i, x->words[at], &holds, err);
+        }
+        if (holds) continue;
+        x->words[at] = NULL;
+        x->tried[at] = x->told[i];
+    }
+    return st;
+}
+
+/** Tries the mistakes that are told of others on dump i, which nothing explains. */
+static enum nnv_status follow_mistake(struct explaining_run *x, size_t i, const size_t *others, size_t count,
+                                      struct nnv_err *err) {
+    struct nnv_spec *spec = NULL;
+    enum nnv_precision precision;
+    bool has_dump;
+    enum nnv_status st = NNV_OK;
+    for (size_t k = 0; st == NNV_OK && k < count && !x->words[x->at[i]] && x->left > 0; k++) {
+        const size_t other = x->at[others[k]];
+        if (!nnv_told_share_operation(x->told[i], x->told[others[k]])) continue;
+        st = read_case(x, x->at[i], &has_dump, &spec, &precision, err);
+        if (!spec || !nnv_explain_does(spec, precision, x->words[other], x->work, &x->left)) continue;
+        x->words[x->at[i]] = x->words[other];
+        x->op[x->at[i]] = x->op[other];
+        x->tried[x->at[i]] = NULL;
+    }
+    return st;
+}
+
+/** What explains one dump may explain another that had no work left, or that it alone is no evidence for. */
+static enum nnv_status follow_mistakes(struct explaining_run *x, struct nnv_err *err) {
+    size_t others[FOLLOWED], count = 0;
+    enum nnv_status st = NNV_OK;
+    for (size_t i = 0; i < x->list.count && count < FOLLOWED; i++) {
+        const char *words = x->promise[x->at[i]] ? NULL : x->words[x->at[i]];
+        for (size_t k = 0; words && k < count; k++)
+            if (strcmp(words, x->words[x->at[others[k]]]) == 0) words = NULL;
+        if (words) others[count++] = i;
+    }
+    x->left = FOLLOWING_WORK;
+    for (size_t i = 0; st == NNV_OK && i < x->first && x->left > 0; i++)
+        if (!x->words[x->at[i]]) st = follow_mistake(x, i, others, count, err);
+    return st;
+}
+
+/** Puts down which of the promises explains case i. */
+static enum nnv_status check_promises(struct explaining_run *x, size_t i, const char *const *promise, size_t promises,
+                                      struct nnv_err *err) {
+    struct nnv_spec *spec;
+    enum nnv_precision precision;
+    bool has_dump;
+    const enum nnv_status st = read_case(x, i, &has_dump, &spec, &precision, err);
+    enum nnv_promised said = NNV_PROMISE_BROKEN;
+    for (size_t k = 0; spec && k < promises && said != NNV_PROMISE_KEPT; k++) {
+        said = nnv_explain_promise(spec, precision, promise[k], x->work, &x->left);
+        if (said == NNV_PROMISE_KEPT) explain_by_promise(x, i, promise[k]);
+        if (said == NNV_PROMISE_EMPTY && !x->empty[i]) x->empty[i] = promise[k];
+    }
+    if (said == NNV_PROMISE_KEPT) x->empty[i] = NULL;
+    if (!spec || x->words[i] || x->tried[i]) return st;
+    struct nnv_told *told = NNV_NEW(x->arena, struct nnv_told, 1);
+    if (!told) return nnv_no_memory(err);
+    nnv_told_operations(spec, x->arena, told);
+    x->tried[i] = told;
+    return st;
+}
+
+/**
+ * A promise under which an answer is right as any would be explains it where it explains more answers of the same
+ * operation than break all promises.
+ */
+static void take_empty(struct explaining_run *x) {
+    const struct nnv_report *r = x->r;
+    for (size_t i = 0; i < r->count; i++) {
+        size_t kept = 0, broken = 0;
+        for (size_t k = 0; x->empty[i] && !x->words[i] && k < r->count; k++) {
+            if (r->item[k].op != r->item[i].op) continue;
+            kept += x->promise[k] && !x->empty[k] && strcmp(x->words[k], x->empty[i]) == 0;
+            broken += x->tried[k] && !x->empty[k];
+        }
+        if (kept > broken) explain_by_promise(x, i, x->empty[i]);
+    }
+}
+
+/**
+ * Looks which other wrong values are explained by promises that explain more than any mistake does: what they leave is
+ * wrong for another reason.
+ */
+static enum nnv_status follow_promises(struct explaining_run *x, struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    const char *promise[2 * NNV_ARITHMETIC_KEYS];
+    size_t promises = 0;
+    size_t mistaken = 0;
+    for (size_t i = 0; i < x->list.count; i++) {
+        const int best = nnv_told_likeliest(&x->list, x->told[i]);
+        const size_t n = best < 0 ? 0 : nnv_told_by_mistake(&x->list, x->told[i]->mistake[best]);
+        mistaken = n > mistaken ? n : mistaken;
+    }
+    for (size_t i = 0; i < x->list.count; i++) {
+        const char *words = x->promise[x->at[i]] ? x->words[x->at[i]] : NULL;
+        for (size_t k = 0; words && k < promises; k++)
+            if (strcmp(promise[k], words) == 0) words = NULL;
+        if (!words || nnv_told_by_promise(&x->list, words) <= mistaken || promises == sizeof promise / sizeof *promise)
+            continue;
+        size_t k = promises++;
+        for (; k > 0 && nnv_told_by_promise(&x->list, promise[k - 1]) < nnv_told_by_promise(&x->list, words); k--)
+            promise[k] = promise[k - 1];
+        promise[k] = words; /* what explains most is tried first */
+    }
+    x->left = PROMISES_WORK;
+    for (size_t i = 0; st == NNV_OK && promises > 0 && i < x->r->count && x->left > 0; i++) {
+        const uint32_t b = x->of[i];
+        if (b == NNV_MAP_NONE || x->r->item[i].why != NNVTS_WHY_VALUES || x->words[i]) continue;
+        const size_t smallest = x->buckets.item[b].smallest;
+        if (x->words[smallest] && !x->promise[smallest]) continue; /* of a bucket that a mistake explains */
+        st = check_promises(x, i, promise, promises, err);
+    }
+    take_empty(x);
+    return st;
+}
+
+/**
+ * The bucket's wrong values are about the steps of executions, not about an operation: those of all operations are one
+ * cause.
+ */
+static bool is_of_steps(const struct nnv_bucket *b) { return b->stepwise && b->why == NNVTS_WHY_VALUES; }
 
 /** Buckets with the same explanation in the same operation are one cause; so is each without one. */
 static enum nnv_status find_causes(struct explaining_run *x, struct nnv_err *err) {
     const uint32_t n = x->buckets.map.count;
     const size_t count = x->r->count;
     struct nnv_map known = {.arena = x->arena};
-    x->causes = NNV_NEW(x->arena, struct nnv_cause, n);
+    x->causes = NNV_NEW(x->arena, struct nnv_separation, n);
     x->cause_of = NNV_NEW(x->arena, uint32_t, n);
     const char **key = NNV_NEW(x->arena, const char *, n), **op = NNV_NEW(x->arena, const char *, n);
     if (!x->causes || !x->cause_of || !key || !op) return nnv_no_memory(err);
@@ -158,15 +331,49 @@ static enum nnv_status find_causes(struct explaining_run *x, struct nnv_err *err
         if (!key[x->of[i]]) return nnv_no_memory(err);
     }
     for (uint32_t b = 0; b < n; b++) {
+        const struct nnv_bucket *bucket = &x->buckets.item[b];
+        if (!key[b] && is_of_steps(bucket)) {
+            key[b] = nnv_arena_printf(x->arena, "steps\t%u", x->r->item[bucket->first].suite);
+            op[b] = "";
+        }
         if (!key[b]) key[b] = nnv_arena_printf(x->arena, "%u", b);
         if (!key[b]) return nnv_no_memory(err);
         const uint32_t old = nnv_map_find(&known, key[b]);
         x->cause_of[b] = old != NNV_MAP_NONE ? old : nnv_map_add(&known, key[b]);
         if (x->cause_of[b] == NNV_MAP_NONE) return nnv_no_memory(err);
         if (old != NNV_MAP_NONE) continue;
-        x->causes[x->ncauses++].op = op[b] ? op[b] : x->buckets.item[b].op;
+        x->causes[x->ncauses++] =
+            (struct nnv_separation){.op = op[b] ? op[b] : bucket->op, .steps = is_of_steps(bucket)};
     }
     return NNV_OK;
+}
+
+/** Says of a cause that nothing explains in which elements it shows. */
+static enum nnv_status separate_elements(struct explaining_run *x, uint32_t cause, struct nnv_observation *seen,
+                                         struct nnv_arena *arena, struct nnv_err *err) {
+    struct nnv_text t = {0};
+    enum nnv_status st = NNV_OK;
+    size_t n = 0, dumps = 0;
+    for (size_t i = 0; i < x->list.count; i++)
+        if (x->words[x->at[i]] && x->cause_of[x->of[x->at[i]]] == cause) return NNV_OK;
+    nnv_arena_reset(arena);
+    for (size_t i = 0; st == NNV_OK && i < x->list.count && dumps < ELEMENT_DUMPS; i++) {
+        const size_t at = x->at[i];
+        struct nnv_spec *spec;
+        enum nnv_precision precision;
+        bool has_dump;
+        if (!x->told[i]->elements || x->cause_of[x->of[at]] != cause) continue;
+        st = read_case(x, at, &has_dump, &spec, &precision, err);
+        if (!spec) continue;
+        n += nnv_observe_elements(spec, x->told[i]->elements, NNV_OBSERVATIONS / ELEMENT_DUMPS, arena, seen + n);
+        dumps++;
+    }
+    const char **where = &x->causes[cause].where;
+    if (st == NNV_OK && n > 0 && nnv_separate_elements(seen, n, &t))
+        *where = *where ? nnv_arena_printf(x->arena, "%s; %s", *where, t.data) : nnv_arena_strdup(x->arena, t.data);
+    if (t.len > 0 && !*where) st = nnv_no_memory(err);
+    nnv_text_free(&t);
+    return st;
 }
 
 /** Says where each cause shows. */
@@ -174,7 +381,13 @@ static enum nnv_status separate(struct explaining_run *x, const struct nnv_run_c
     uint32_t *of = NNV_NEW(x->arena, uint32_t, x->r->count);
     if (!of) return nnv_no_memory(err);
     for (size_t i = 0; i < x->r->count; i++) of[i] = x->of[i] == NNV_MAP_NONE ? NNV_MAP_NONE : x->cause_of[x->of[i]];
-    return nnv_separate_run(x->r, cases, of, x->causes, x->ncauses, x->arena, err);
+    enum nnv_status st = cases ? nnv_separate_run(x->r, cases, of, x->causes, x->ncauses, x->arena, err) : NNV_OK;
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_observation *seen = NNV_NEW(x->arena, struct nnv_observation, NNV_OBSERVATIONS);
+    if (!arena || !seen) st = nnv_no_memory(err);
+    for (uint32_t i = 0; st == NNV_OK && i < x->ncauses; i++) st = separate_elements(x, i, seen, arena, err);
+    nnv_arena_free(arena);
+    return st;
 }
 
 /** The operation that an explained case is about. */
@@ -183,7 +396,7 @@ static const char *op_of_case(const struct explaining_run *x, size_t i) {
 }
 
 /** The operation of a model of several that is explained in most other cases; NULL: none of them is. */
-static const char *suspect_of(const struct explaining_run *x, const struct told *told) {
+static const char *suspect_of(const struct explaining_run *x, const struct nnv_told *told) {
     const char *best = NULL;
     size_t most = 0;
     for (uint32_t k = 0; told->count > 1 && k < told->count; k++) {
@@ -220,7 +433,7 @@ static void add_cases(const struct explaining_run *x, struct nnv_text *t) {
         nnv_text_add_json(t, x->r->item[i].name);
         nnv_text_add(t, ": {");
         add_member(t, "op", x->tried[i] ? suspect_of(x, x->tried[i]) : x->op[i], &any);
-        add_member(t, "words", x->words[i], &any);
+        add_member(t, x->promise[i] ? "right_if" : "words", x->words[i], &any);
         add_member(t, "where", where, &any);
         if (x->tried[i]) nnv_text_addf(t, "%s\"tried\": true", any ? ", " : "");
         nnv_text_add(t, "}");
@@ -237,13 +450,19 @@ static enum nnv_status explain_report(struct explaining_run *x, const struct nnv
     x->of = NNV_NEW(x->arena, uint32_t, count);
     x->words = NNV_NEW(x->arena, const char *, count);
     x->op = NNV_NEW(x->arena, const char *, count);
-    x->tried = NNV_NEW(x->arena, struct told *, count);
-    if (!x->of || !x->words || !x->op || !x->tried) return nnv_no_memory(err);
+    x->promise = NNV_NEW(x->arena, bool, count);
+    x->empty = NNV_NEW(x->arena, const char *, count);
+    x->tried = NNV_NEW(x->arena, const struct nnv_told *, count);
+    if (!x->of || !x->words || !x->op || !x->promise || !x->empty || !x->tried) return nnv_no_memory(err);
     enum nnv_status st = nnv_buckets_of(x->r, &x->buckets, x->of, err);
     if (st != NNV_OK || x->buckets.map.count == 0) return st;
     st = explain_cases(x, err);
+    if (st == NNV_OK) choose(x);
+    if (st == NNV_OK) st = verify_mistakes(x, err);
+    if (st == NNV_OK) st = follow_mistakes(x, err);
+    if (st == NNV_OK) st = follow_promises(x, err);
     if (st == NNV_OK) st = find_causes(x, err);
-    if (st == NNV_OK && cases) st = separate(x, cases, err);
+    if (st == NNV_OK) st = separate(x, cases, err);
     if (st == NNV_OK) add_cases(x, t);
     return st == NNV_OK && t->failed ? nnv_no_memory(err) : st;
 }
@@ -254,8 +473,8 @@ enum nnv_status nnv_explain_run(const char *folder, const struct nnv_run_cases *
     struct nnv_text t = {0}, path = {0};
     nnv_text_add_path(&path, folder, NNV_EXPLAINED_FILE);
     if (path.failed) return nnv_no_memory(err);
-    unlink(path.data); /* an earlier run's */
-    enum nnv_status st = nnv_report_load(folder, &report, err);
+    enum nnv_status st = nnv_folder_remove(path.data, err); /* an earlier run's */
+    if (st == NNV_OK) st = nnv_report_load(folder, &report, err);
     x.r = report;
     if (st == NNV_OK && report->bad > 0) st = explain_report(&x, cases, &t, err);
     if (st == NNV_OK && t.len > 0) st = nnv_file_write(path.data, t.data, t.len, err);

@@ -153,8 +153,8 @@ static const char *name_of(struct field *f, const struct group *g) {
     return name;
 }
 
-/** The group as a spec, to the sink. */
-static enum nnv_status hand_on(struct field *f, const struct group *g, struct nnv_err *err) {
+/** The group as a spec. */
+static enum nnv_status make_spec(struct field *f, const struct group *g, struct nnv_spec **out, struct nnv_err *err) {
     struct nnv_spec *spec;
     const struct nnv_extraction cut = {.keep = f->keep, .wish = f->wish};
     nnv_arena_reset(f->arena);
@@ -167,10 +167,11 @@ static enum nnv_status hand_on(struct field *f, const struct group *g, struct nn
     spec->source = nnv_arena_printf(f->arena, "%s of %s", spec->name ? spec->name : "", of);
     if (!spec->name || !spec->source) return nnv_no_memory(err);
     st = nnv_validate(&spec->model, f->arena, &spec->min_version, err);
-    return st == NNV_OK ? f->sink(f->own, spec, err) : nnv_at(err, st, "%s", spec->source);
+    *out = spec;
+    return st == NNV_OK ? NNV_OK : nnv_at(err, st, "%s", spec->source);
 }
 
-/** Hands the group on if it is new and no way leads out of it and back. */
+/** Hands the group on if no way leads out of it and back; with its spec if it is new. */
 static enum nnv_status take(struct field *f, const struct group *g, struct nnv_err *err) {
     struct nnv_text t = {0};
     mark(f, g);
@@ -182,9 +183,11 @@ static enum nnv_status take(struct field *f, const struct group *g, struct nnv_e
     const uint32_t number = key ? nnv_map_add(&f->h->key, key) : NNV_MAP_NONE;
     nnv_text_free(&t);
     if (number == NNV_MAP_NONE) return nnv_no_memory(err);
-    if (number < before) return NNV_OK;
-    ++*(g->n == 1 ? &f->h->operations : &f->h->groups);
-    return hand_on(f, g, err);
+    struct nnv_spec *spec = NULL;
+    enum nnv_status st = number < before ? NNV_OK : make_spec(f, g, &spec, err);
+    if (spec) ++*(g->n == 1 ? &f->h->operations : &f->h->groups);
+    const struct nnv_harvested found = {.number = number, .op = g->op, .n = g->n, .spec = spec};
+    return st == NNV_OK ? f->sink(f->own, &found, err) : st;
 }
 
 /* --------------------------------------------------------------------- finding */

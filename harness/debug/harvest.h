@@ -24,11 +24,17 @@ struct nnv_harvest {
     size_t met;         /**< what the networks hold of them, known ones counted each time */
 };
 
-/** Is given a spec, which lives until it returns. */
-typedef enum nnv_status nnv_harvest_sink(void *own, const struct nnv_spec *spec, struct nnv_err *err);
+/** A place of a network at which something stands that is new, or known. */
+struct nnv_harvested {
+    uint32_t number;    /**< 0, 1, 2 ...: of what stands there, in the order in which the networks have shown it */
+    const uint32_t *op; /**< operations of the network */
+    uint32_t n;
+    const struct nnv_spec *spec; /**< of what is new, until the sink returns; NULL: it is known */
+};
+typedef enum nnv_status nnv_harvest_sink(void *own, const struct nnv_harvested *found, struct nnv_err *err);
 
 /**
- * Hands what is new in a network to sink, in the order of its operations. Two groups are the same if their operations,
+ * Hands all places of a network to sink, in the order of its operations. Two groups are the same if their operations,
  * what these have of each other, and the types, shapes and attributes of all operands are; scales, zero points and
  * values of weights do not make a difference. The values are those that the network has there. A result that the rest
  * of the network reads, too, is an output of the group. Specs are judged by the budget, and called by their operations

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "harness/client/run.h"
+#include "harness/debug/check.h"
 #include "harness/runner/ask.h"
 
 /** What the process tells. A driver may have written over it: the supervisor believes no pointer and no length. */
@@ -139,6 +140,7 @@ static enum nnv_status ask(struct question *q, size_t values, struct nnv_ask *a,
 
 enum nnv_status nnv_oracle_judge(const struct nnv_oracle *o, const struct nnv_spec *spec, struct nnv_opinion *opinion,
                                  struct nnv_err *err) {
+    if (o->check) return nnv_check_judge(o->check, spec, o->timeout_ns, opinion, err);
     struct question q = {o, spec, true};
     struct nnv_ask a;
     enum nnv_status st = ask(&q, 0, &a, opinion, err);
@@ -148,6 +150,10 @@ enum nnv_status nnv_oracle_judge(const struct nnv_oracle *o, const struct nnv_sp
 
 enum nnv_status nnv_oracle_run(const struct nnv_oracle *o, const struct nnv_spec *spec, struct nnv_arena *arena,
                                struct nnv_value **outputs, struct nnv_opinion *opinion, struct nnv_err *err) {
+    if (o->check) {
+        *opinion = (struct nnv_opinion){.verdict = NNVTS_UNSUPPORTED, .reason = "a check gives no values"};
+        return NNV_OK;
+    }
     struct question q = {o, spec, false};
     struct nnv_ask a;
     uint32_t n = spec->model.main.nout;

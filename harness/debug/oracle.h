@@ -16,6 +16,7 @@ struct nnv_oracle {
     const char *path, *options; /**< of the driver; see nnv_client_resolve() */
     enum nnv_precision precision;
     uint64_t timeout_ns; /**< of one question */
+    const char *check;   /**< a command that is asked in place of a driver, see nnv_check_judge(); NULL: none */
 };
 
 /** How one output was. */
@@ -37,7 +38,7 @@ struct nnv_opinion {
     struct nnv_output_opinion output[NNV_OPINION_OUTPUTS];
 };
 
-/** Runs and judges a spec as nnvts replay does. NNV_INVALID: the driver can't be opened. */
+/** Runs and judges a spec as nnvts replay does, or has the check judge it. NNV_INVALID: the driver can't be opened. */
 NNV_USE_RESULT enum nnv_status nnv_oracle_judge(const struct nnv_oracle *o, const struct nnv_spec *spec,
                                                 struct nnv_opinion *opinion, struct nnv_err *err);
 /**

@@ -255,8 +255,9 @@ static enum nnv_status judge_first(struct nnv_reducer *r, const struct nnv_spec 
     *s = nnv_signature_of(spec, opinion);
     r->candidates++;
     if (nnv_is_bad(s->verdict)) return NNV_OK;
-    return nnv_fail(err, NNV_INVALID, "%s: it does not fail on this driver (%s%s%.300s): nothing to reduce", spec->name,
-                    nnv_verdict_name(s->verdict), *opinion->reason ? ": " : "", opinion->reason);
+    return nnv_fail(err, NNV_INVALID, "%s: it does not fail %s (%s%s%.300s): nothing to reduce", spec->name,
+                    r->oracle.check ? "by the check" : "on this driver", nnv_verdict_name(s->verdict),
+                    *opinion->reason ? ": " : "", opinion->reason);
 }
 
 /** True if an output is wrong in both; those of the first spec stand first in the second, too. */

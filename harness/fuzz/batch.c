@@ -8,9 +8,13 @@
 #include <unistd.h>
 
 #include "base/map.h"
+#include "harness/runner/coverage/counters.h"
 #include "harness/runner/limits.h"
 
 enum { ANSWERS_MAX = 512 };
+
+/* More than one input shows it. */
+#define SEVERAL UINTPTR_MAX
 
 /* Address space that a driver may take on top of what a worker has: a model that asks for more must be refused. */
 #define HEADROOM (UINT64_C(2) << 30)
@@ -44,16 +48,31 @@ struct running {
     struct nnv_arena *base_arena, *arena;
     struct nnv_fuzz_base base; /**< of spec */
     struct nnv_spec *spec;
-    struct nnv_id_map answers; /**< that were written down */
+    struct nnv_id_map shown; /**< kinds of answers and edges that were written down; the value: of how many inputs */
+    uint32_t input, answers; /**< the input that runs; kinds of answers so far */
     bool supported;
 };
 
-static void note_answer(struct running *r, uint64_t hash, uint32_t input) {
-    const uint64_t key = hash | 1;
-    const uint32_t known = r->answers.count;
-    if (known < ANSWERS_MAX) nnv_id_add(&r->answers, key);
-    if (r->answers.count > known) nnv_text_addf(&r->result->outputs, "a %016" PRIx64 " %" PRIu32 "\n", key, input);
+/** Writes down that the input shows it: of the first two inputs that do, which is what an estimate of the rest takes.
+ */
+static void note(struct running *r, char kind, uint64_t key) {
+    const uint32_t i = nnv_id_add(&r->shown, key);
+    const uintptr_t by = (uintptr_t)r->input + 1;
+    const uintptr_t before = i == NNV_MAP_NONE ? SEVERAL : (uintptr_t)r->shown.item[i].value;
+    if (before == SEVERAL || before == by) return;
+    r->shown.item[i].value = (void *)(before == 0 ? by : SEVERAL);
+    nnv_text_addf(&r->result->outputs, "%c %016" PRIx64 " %" PRIu32 "\n", kind, key, r->input);
 }
+
+static void note_answer(struct running *r, uint64_t hash) {
+    const uint64_t key = hash | 1;
+    const bool known = nnv_id_find(&r->shown, key) != NNV_MAP_NONE;
+    if (!known && r->answers == ANSWERS_MAX) return;
+    r->answers += !known;
+    note(r, 'a', key);
+}
+
+static void note_edge(void *context, uint64_t key) { note(context, 'e', key & ~UINT64_C(1)); }
 
 static void note_wrong(struct running *r, enum nnv_fuzz_wrong kind, uint32_t input, const char *text) {
     r->result->verdict = NNVTS_FAIL;
@@ -105,13 +124,16 @@ static void run_input(struct running *r, uint32_t i) {
     if (!build(r, &input.base)) return;
     nnv_arena_reset(r->arena);
     if (r->batch->board != NULL) atomic_store(&r->batch->board->current, i);
+    nnv_coverage_forget();
     nnv_fuzz_execute(r->env, r->spec, &input, r->arena, &out);
     r->result->compared++; /* its answer with the rules */
     if (r->batch->board != NULL) atomic_store(&r->batch->board->done, i + 1);
     if (r->env->serial != NULL) atomic_fetch_add(r->env->serial, 1);
     r->supported = r->supported || out.supported;
     r->result->worker_damaged = r->result->worker_damaged || out.damaged;
-    for (int k = 0; k < out.nanswers; k++) note_answer(r, out.answers[k], i);
+    r->input = i;
+    for (int k = 0; k < out.nanswers; k++) note_answer(r, out.answers[k]);
+    if (r->env->config->coverage != NULL) nnv_coverage_each(note_edge, r);
     if (out.wrong) note_wrong(r, out.kind, i, out.text);
 }
 
@@ -132,6 +154,6 @@ void nnv_fuzz_batch_run(struct nnv_case_env *env, const struct nnv_fuzz_batch *b
     }
     nnv_arena_free(arena);
     nnv_arena_free(base_arena);
-    if (r != NULL) nnv_id_free(&r->answers);
+    if (r != NULL) nnv_id_free(&r->shown);
     free(r);
 }

@@ -55,7 +55,8 @@ struct nnv_fuzz_input nnv_fuzz_batch_input(const struct nnv_fuzz_batch *b, uint3
 /**
  * Runs a batch on the client's driver: each input, then the parent's base without mutations, which is judged as a run
  * would. The verdict is FAIL if something is wrong, UNSUPPORTED if the driver supports nothing of it. Lines of outputs:
- * "a HASH INPUT" for a kind of answer (each once), "w KIND INPUT TEXT" for something wrong.
+ * "a HASH INPUT" for a kind of answer, "e HASH INPUT" for an edge of the driver's code that the input reached, both of
+ * the first two inputs that show it; "w KIND INPUT TEXT" for something wrong.
  */
 void nnv_fuzz_batch_run(struct nnv_case_env *env, const struct nnv_fuzz_batch *b, struct nnv_result *result);
 

@@ -8,12 +8,13 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/map.h"
+#include "base/folder.h"
+#include "base/unseen.h"
 #include "harness/fuzz/finding.h"
+#include "harness/runner/signals.h"
 
 enum {
-    GENERATION = 16, /* batches */
-    ANSWERS_MAX = 1 << 17,
+    GENERATION = 16,           /* batches */
     CORPUS_FILE_MAX = 1 << 20, /* bytes */
 };
 
@@ -36,7 +37,8 @@ struct campaign {
     struct nnv_fuzz_finding finding[NNV_FUZZ_FINDINGS_MAX];
     struct corpus given; /* what the folder of the corpus held: run first */
     size_t given_run;
-    struct nnv_id_map answers;
+    struct nnv_unseen unseen; /* answers and edges; a draw is an input */
+    uint64_t drawn_before;    /* inputs of the batches that were taken */
 };
 
 /* -------------------------------------------------------------------- corpus */
@@ -53,12 +55,28 @@ static enum nnv_status keep(struct corpus *c, const struct nnv_fuzz_input *input
     return NNV_OK;
 }
 
-/** Writes a new input into the corpus's folder. */
-static enum nnv_status save(const char *folder, const struct nnv_fuzz_input *input, struct nnv_err *err) {
-    struct nnv_text t = {0}, path = {0};
-    nnv_fuzz_print(&t, input);
-    nnv_text_addf(&path, "%s/%016" PRIx64 ".fuzz", folder, nnv_hash_bytes(t.data, t.len));
-    enum nnv_status st = t.failed || path.failed ? nnv_no_memory(err) : nnv_file_create(path.data, t.data, t.len, err);
+/** What an input brought that none before had. */
+struct brought {
+    uint32_t input;
+    size_t answers, edges;
+};
+
+/** Writes a new input into the corpus's folder: two lines on why it is kept, as a finding has them, and its own. */
+static enum nnv_status save(const struct campaign *c, const struct nnv_fuzz_input *input, const struct brought *new,
+                            struct nnv_err *err) {
+    struct nnv_text own = {0}, t = {0}, path = {0};
+    nnv_fuzz_print(&own, input);
+    const uint64_t name = nnv_hash_bytes(own.data, own.len);
+    nnv_text_addf(&t, "# nnvts fuzz --driver %s --replay %016" PRIx64 ".fuzz\n", c->o->config->driver, name);
+    nnv_text_addf(&t, "# kept: by seed %" PRIu64 " it brought %zu new kinds of answers", c->o->config->seed,
+                  new->answers);
+    if (c->o->config->coverage != NULL) nnv_text_addf(&t, " and reached %zu new edges", new->edges);
+    nnv_text_add(&t, "\n");
+    nnv_text_add_n(&t, own.data, own.len);
+    nnv_text_addf(&path, "%s/%016" PRIx64 ".fuzz", c->o->corpus, name);
+    enum nnv_status st =
+        own.failed || t.failed || path.failed ? nnv_no_memory(err) : nnv_file_create(path.data, t.data, t.len, err);
+    nnv_text_free(&own);
     nnv_text_free(&t);
     nnv_text_free(&path);
     return st;
@@ -84,7 +102,7 @@ static enum nnv_status load_corpus(struct campaign *c, struct nnv_err *err) {
     char **paths = NULL;
     size_t count = 0;
     if (c->o->corpus == NULL) return NNV_OK;
-    enum nnv_status st = nnv_file_mkdir(c->o->corpus, err);
+    enum nnv_status st = nnv_folder_make(c->o->corpus, err);
     if (st == NNV_OK) st = nnv_file_list(c->o->corpus, suffixes, &paths, &count, err);
     for (size_t i = 0; st == NNV_OK && i < count; i++) st = load_file(c, paths[i], err);
     nnv_file_list_free(paths, count);
@@ -131,29 +149,39 @@ static void next_generation(struct campaign *c) {
     while (c->count < GENERATION && room(c) > 0) c->batches[c->count++] = new_batch(c);
 }
 
-/** True if the answer is new. */
-static bool new_answer(struct campaign *c, uint64_t hash) {
-    const uint32_t known = c->answers.count;
-    if (hash != 0 && known < ANSWERS_MAX) nnv_id_add(&c->answers, hash);
-    c->stats->answers = c->answers.count;
-    return c->answers.count > known;
+/** Keeps the input if it brought something; those of the given corpus are kept already. */
+static enum nnv_status take_input(struct campaign *c, const struct nnv_fuzz_batch *b, const struct brought *new,
+                                  struct nnv_err *err) {
+    c->stats->answers += new->answers;
+    c->stats->edges += new->edges;
+    if (new->answers + new->edges == 0 || b->given != NULL) return NNV_OK;
+    const struct nnv_fuzz_input input = nnv_fuzz_batch_input(b, new->input);
+    const enum nnv_status st = keep(&c->corpus, &input, err);
+    return st == NNV_OK && c->o->corpus != NULL ? save(c, &input, new, err) : st;
 }
 
-static enum nnv_status take_answers(struct campaign *c, const struct nnv_fuzz_batch *b, const char *lines,
-                                    struct nnv_err *err) {
-    uint32_t last = UINT32_MAX;
+/** Takes what the inputs of a batch showed: the lines of each stand together. */
+static enum nnv_status take_shown(struct campaign *c, const struct nnv_fuzz_batch *b, const char *lines,
+                                  struct nnv_err *err) {
+    struct brought new = {0};
     enum nnv_status st = NNV_OK;
     for (const char *at = lines; st == NNV_OK && *at != '\0'; at += strcspn(at, "\n"), at += *at == '\n') {
         uint64_t hash;
         uint32_t i;
-        if (sscanf(at, "a %" SCNx64 " %" SCNu32, &hash, &i) != 2 || i >= b->count) continue;
-        if (!new_answer(c, hash) || b->given != NULL || i == last) continue;
-        last = i;
-        struct nnv_fuzz_input input = nnv_fuzz_batch_input(b, i);
-        st = keep(&c->corpus, &input, err);
-        if (st == NNV_OK && c->o->corpus != NULL) st = save(c->o->corpus, &input, err);
+        char kind;
+        bool fresh;
+        if (sscanf(at, "%c %" SCNx64 " %" SCNu32, &kind, &hash, &i) != 3 || i >= b->count ||
+            (kind != 'a' && kind != 'e'))
+            continue;
+        if (i != new.input) {
+            st = take_input(c, b, &new, err);
+            new = (struct brought){.input = i};
+        }
+        if (!nnv_unseen_see(&c->unseen, c->drawn_before + i, hash, &fresh)) return nnv_no_memory(err);
+        new.answers += fresh &&kind == 'a';
+        new.edges += fresh &&kind == 'e';
     }
-    return st;
+    return st == NNV_OK ? take_input(c, b, &new, err) : st;
 }
 
 static void take_wrong(struct campaign *c, const struct nnv_fuzz_batch *b, const struct nnv_fuzz_ended *e) {
@@ -185,24 +213,29 @@ static enum nnv_status take_generation(struct campaign *c, struct nnv_err *err) 
         const struct nnv_fuzz_ended *e = &c->ended[i];
         if (b->done > b->first) c->stats->inputs += b->done - b->first;
         if (!e->ended) continue;
-        st = take_answers(c, b, e->lines, err);
+        st = take_shown(c, b, e->lines, err);
+        c->drawn_before += b->count;
         take_wrong(c, b, e);
         go_on(c, b);
     }
     return st;
 }
 
-static enum nnv_status run_generations(struct campaign *c, bool *interrupted, struct nnv_err *err) {
+static enum nnv_status run_generations(struct campaign *c, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
-    bool late = false;
-    while (st == NNV_OK && !late && !*interrupted && c->stats->findings < NNV_FUZZ_FINDINGS_MAX) {
+    bool late = false, interrupted = false;
+    while (st == NNV_OK && !late && nnv_signals_interrupts() == 0 && !c->stats->saturated &&
+           c->stats->findings < NNV_FUZZ_FINDINGS_MAX) {
         next_generation(c);
         if (c->count == 0) break;
-        st = nnv_fuzz_run_batches(c->o->config, c->batches, c->count, c->ended, c->until_ns, interrupted, err);
+        st = nnv_fuzz_run_batches(c->o->config, c->batches, c->count, c->ended, c->until_ns, &interrupted, err);
         late = st == NNV_TIMEOUT || (c->until_ns != 0 && nnv_now_ns() >= c->until_ns);
         if (st == NNV_TIMEOUT) st = NNV_OK;
         if (st == NNV_OK) st = take_generation(c, err);
         for (size_t i = 0; i < c->count; i++) nnv_fuzz_ended_free(&c->ended[i]);
+        c->unseen.draws = c->stats->inputs;
+        c->stats->chance = nnv_unseen_chance(&c->unseen);
+        c->stats->saturated = c->o->limit > 0 && nnv_unseen_below(&c->unseen, c->o->limit);
         c->stats->corpus = c->corpus.count;
         c->stats->ns = nnv_now_ns() - c->start_ns;
         if (c->o->progress != NULL) c->o->progress(c->o->context, c->stats);
@@ -212,11 +245,13 @@ static enum nnv_status run_generations(struct campaign *c, bool *interrupted, st
 
 /* ------------------------------------------------------------------ findings */
 
-static enum nnv_status report(struct campaign *c, bool interrupted, struct nnv_err *err) {
-    enum nnv_status st = c->stats->findings > 0 ? nnv_file_mkdir(c->o->config->out, err) : NNV_OK;
+/** Once the user has interrupted, findings are written as far as they are reduced. */
+static enum nnv_status report(struct campaign *c, struct nnv_err *err) {
+    enum nnv_status st = c->stats->findings > 0 ? nnv_folder_make(c->o->config->out, err) : NNV_OK;
     for (size_t i = 0; st == NNV_OK && i < c->stats->findings; i++) {
         struct nnv_fuzz_finding *f = &c->finding[i];
-        if (!interrupted) st = nnv_fuzz_reduce(c->o->config, f, err);
+        if (nnv_signals_interrupts() == 0) st = nnv_fuzz_reduce(c->o->config, f, err);
+        if (nnv_signals_interrupts() > 0) st = NNV_OK;
         snprintf(f->file, sizeof f->file, "%s-%016" PRIx64, nnv_fuzz_wrong_name(f->kind), f->signature);
         if (st == NNV_OK) st = nnv_fuzz_finding_write(f, c->o->config->out, c->o->config->driver, err);
         if (st == NNV_OK) c->o->found(c->o->context, f);
@@ -234,13 +269,17 @@ enum nnv_status nnv_fuzz_campaign(const struct nnv_fuzz_options *o, struct nnv_f
     c->stats = stats;
     c->start_ns = nnv_now_ns();
     c->until_ns = o->time_ns != 0 ? c->start_ns + o->time_ns : 0;
+    struct nnv_signals signals;
+    nnv_signals_take(&signals, NULL);
     enum nnv_status st = load_corpus(c, err);
-    if (st == NNV_OK) st = run_generations(c, interrupted, err);
-    if (st == NNV_OK) st = report(c, *interrupted, err);
+    if (st == NNV_OK) st = run_generations(c, err);
+    if (st == NNV_OK) st = report(c, err);
+    *interrupted = nnv_signals_interrupts() > 0;
+    nnv_signals_give_back(&signals);
     for (size_t i = 0; i < NNV_FUZZ_FINDINGS_MAX; i++) nnv_fuzz_finding_free(&c->finding[i]);
     free(c->corpus.item);
     free(c->given.item);
-    nnv_id_free(&c->answers);
+    nnv_unseen_free(&c->unseen);
     free(c);
     return st;
 }

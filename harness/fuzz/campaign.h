@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file campaign.h Fuzzing as long as one likes: generations of batches, a corpus of inputs that brought new answers,
- * findings that are reduced and written.
+ * @file campaign.h Fuzzing as long as one likes: generations of batches, a corpus of inputs that brought new answers or
+ * reached code that none before had, findings that are reduced and written.
  *
  * A generation depends on the seed and on the results of those before it, never on time or on the number of workers.
  */
@@ -27,6 +27,9 @@ struct nnv_fuzz_finding {
 struct nnv_fuzz_stats {
     uint64_t inputs; /**< executed */
     size_t answers;  /**< kinds of them: phase, status and broken rule */
+    size_t edges;    /**< of the driver's code, reached by inputs, where coverage is harvested */
+    double chance;   /**< about, that the next input brings a new answer or edge */
+    bool saturated;  /**< the campaign ended because that is below the limit */
     size_t corpus, findings;
     uint64_t ns;
 };
@@ -35,6 +38,7 @@ struct nnv_fuzz_options {
     const struct nnv_run_config *config; /**< driver, seed, jobs, timeout, out */
     uint64_t time_ns;                    /**< 0: without end */
     uint64_t inputs;                     /**< how many; 0: without end */
+    double limit;                        /**< of the chance that an input brings something new; 0: none */
     const char *corpus;                  /**< folder of inputs to begin with and to add to; NULL: none */
     void *context;
     void (*progress)(void *context, const struct nnv_fuzz_stats *stats);  /**< now and then; may be NULL */
@@ -55,6 +59,9 @@ void nnv_fuzz_finding_free(struct nnv_fuzz_finding *f);
 /** Drops inputs and mutations of a finding as long as it stays the same. */
 NNV_USE_RESULT enum nnv_status nnv_fuzz_reduce(const struct nnv_run_config *config, struct nnv_fuzz_finding *f,
                                                struct nnv_err *err);
+/** The input as a spec, all of it arena's; *spec is NULL where a spec cannot express it. */
+NNV_USE_RESULT enum nnv_status nnv_fuzz_spec(const struct nnv_fuzz_input *input, struct nnv_arena *arena,
+                                             struct nnv_spec **spec, struct nnv_err *err);
 /** Writes FILE.fuzz and, where possible, FILE.json into a folder that exists. */
 NNV_USE_RESULT enum nnv_status nnv_fuzz_finding_write(const struct nnv_fuzz_finding *f, const char *folder,
                                                       const char *driver, struct nnv_err *err);

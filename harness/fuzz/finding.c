@@ -68,7 +68,7 @@ static uint64_t crash_place(const struct nnv_fuzz_ended *e) {
         const char *name = strchr(frame, ' ');
         if (name == NULL) break;
         if (strncmp(name, " libc.", 6) == 0 || strncmp(name, " libasan", 8) == 0) continue;
-        return nnv_hash_bytes(name, strcspn(name, "\n"));
+        return nnv_hash_bytes(name, strcspn(name, "\t\n"));
     }
     return 0;
 }
@@ -282,24 +282,18 @@ static void add_comment(struct nnv_text *t, const char *text) {
     }
 }
 
-/** The spec of an input as JSON; empty where a spec can't express it. */
-static enum nnv_status lift(const struct nnv_fuzz_input *input, const char *name, struct nnv_text *json,
-                            struct nnv_err *err) {
+enum nnv_status nnv_fuzz_spec(const struct nnv_fuzz_input *input, struct nnv_arena *arena, struct nnv_spec **out,
+                              struct nnv_err *err) {
     struct nnv_client client = {0};
     struct nnv_fuzz_image image = {0};
-    struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_spec *spec = NULL, lifted;
-    enum nnv_status st = arena != NULL ? NNV_OK : nnv_no_memory(err);
-    if (st == NNV_OK) st = nnv_fuzz_base_build(&input->base, arena, &spec, err);
-    if (st == NNV_OK) st = nnv_fuzz_image_begin(&image, &client, spec, arena, err);
+    struct nnv_spec *base = NULL, *lifted = NNV_NEW(arena, struct nnv_spec, 1);
+    enum nnv_status st = lifted != NULL ? NNV_OK : nnv_no_memory(err);
+    if (st == NNV_OK) st = nnv_fuzz_base_build(&input->base, arena, &base, err);
+    if (st == NNV_OK) st = nnv_fuzz_image_begin(&image, &client, base, arena, err);
     if (st == NNV_OK) nnv_fuzz_apply(&image, input);
-    if (st == NNV_OK && !image.failed && nnv_fuzz_lift(&image, arena, &lifted)) {
-        lifted.name = name;
-        nnv_spec_write_json(&lifted, true, json);
-    }
+    if (st == NNV_OK) *out = !image.failed && nnv_fuzz_lift(&image, arena, lifted) ? lifted : NULL;
     nnv_fuzz_image_end(&image);
     nnv_client_memory_free(client.memory);
-    nnv_arena_free(arena);
     return st;
 }
 
@@ -315,19 +309,24 @@ static enum nnv_status write_text(const struct nnv_text *t, const char *folder, 
 
 enum nnv_status nnv_fuzz_finding_write(const struct nnv_fuzz_finding *f, const char *folder, const char *driver,
                                        struct nnv_err *err) {
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_spec *spec = NULL;
     struct nnv_text t = {0}, json = {0};
     nnv_text_addf(&t, "# nnvts fuzz --driver %s --replay %s.fuzz\n", driver, f->file);
     nnv_text_addf(&t, "# %s: ", nnv_fuzz_wrong_name(f->kind));
     nnv_text_addf(&t, "%.*s\n", (int)strcspn(f->text, "\n"), f->text);
     add_comment(&t, f->detail);
     for (size_t i = 0; i < f->count; i++) nnv_fuzz_print(&t, &f->inputs[i]);
-    enum nnv_status st = write_text(&t, folder, f->file, ".fuzz", err);
-    if (st == NNV_OK && f->count == 1) st = lift(&f->inputs[0], f->file, &json, err);
-    if (st == NNV_OK && json.len > 0) {
+    enum nnv_status st = arena != NULL ? write_text(&t, folder, f->file, ".fuzz", err) : nnv_no_memory(err);
+    if (st == NNV_OK && f->count == 1) st = nnv_fuzz_spec(&f->inputs[0], arena, &spec, err);
+    if (st == NNV_OK && spec != NULL) {
+        spec->name = f->file;
+        nnv_spec_write_json(spec, true, &json);
         nnv_text_add(&json, "\n");
         st = write_text(&json, folder, f->file, ".json", err);
     }
     nnv_text_free(&t);
     nnv_text_free(&json);
+    nnv_arena_free(arena);
     return st;
 }

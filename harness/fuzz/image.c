@@ -284,7 +284,7 @@ void nnv_fuzz_image_forgive_outputs(struct nnv_fuzz_image *m) {
         const uint8_t *data = m->memory + pool->offset + a->location.offset; /* a pool begins where its region does */
         size_t room = 0;
         uint8_t *copy = copy_of(m, data, &room);
-        if (copy != NULL) memcpy(copy, data, length < room ? length : room);
+        if (copy != NULL) memcpy(copy, data, length < room ? (size_t)length : room);
     }
 }
 

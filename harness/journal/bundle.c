@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/map.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -81,7 +82,7 @@ static unsigned checksum_of(const struct tar_header *h) {
     return sum;
 }
 
-static enum nnv_status put_header(FILE *to, const char *name, uint64_t size, struct nnv_err *err) {
+static enum nnv_status put_header(struct nnv_stream *to, const char *name, uint64_t size, struct nnv_err *err) {
     struct tar_header h = {.type = '0'};
     memcpy(h.magic, "ustar", 6);
     memcpy(h.version, "00", 2);
@@ -94,27 +95,26 @@ static enum nnv_status put_header(FILE *to, const char *name, uint64_t size, str
         return nnv_fail(err, NNV_UNSUPPORTED, "%s: too long a name, or too large, for an archive", name);
     put_octal(h.checksum, sizeof h.checksum - 1, checksum_of(&h));
     h.checksum[7] = ' ';
-    fwrite(&h, sizeof h, 1, to);
-    return NNV_OK;
+    return nnv_stream_add(to, &h, sizeof h, err);
 }
 
-static void put_padding(FILE *to, uint64_t size) {
+static enum nnv_status put_padding(struct nnv_stream *to, uint64_t size, struct nnv_err *err) {
     static const char zeros[BLOCK];
-    if (size % BLOCK) fwrite(zeros, 1, BLOCK - size % BLOCK, to);
+    return size % BLOCK ? nnv_stream_add(to, zeros, BLOCK - size % BLOCK, err) : NNV_OK;
 }
 
-static enum nnv_status put_file(FILE *to, const char *path, const char *name, uint64_t size, struct nnv_err *err) {
+static enum nnv_status put_file(struct nnv_stream *to, const char *path, const char *name, uint64_t size,
+                                struct nnv_err *err) {
     uint8_t buffer[CHUNK];
     uint64_t copied = 0;
     FILE *from = fopen(path, "rb");
     if (!from) return nnv_fail(err, NNV_IO, "%s: can't be opened", path);
     enum nnv_status s = put_header(to, name, size, err);
     for (size_t n; s == NNV_OK && (n = fread(buffer, 1, sizeof buffer, from)) > 0; copied += n)
-        fwrite(buffer, 1, n, to);
+        s = nnv_stream_add(to, buffer, n, err);
     fclose(from);
     if (s == NNV_OK && copied != size) s = nnv_fail(err, NNV_IO, "%s: changed while it was packed", path);
-    if (s == NNV_OK) put_padding(to, size);
-    return s;
+    return s == NNV_OK ? put_padding(to, size, err) : s;
 }
 
 /** The part of a path behind "folder/". */
@@ -145,14 +145,12 @@ static enum nnv_status add_files(const char *folder, char **paths, size_t count,
     return json_object_set_new(manifest, "files", files) == 0 ? NNV_OK : nnv_no_memory(err);
 }
 
-static enum nnv_status put_all(FILE *to, const char *folder, const json_t *manifest, struct nnv_err *err) {
+static enum nnv_status put_all(struct nnv_stream *to, const char *folder, const json_t *manifest, struct nnv_err *err) {
     char *text = json_dumps(manifest, JSON_INDENT(1) | JSON_SORT_KEYS);
     if (!text) return nnv_no_memory(err);
     enum nnv_status s = put_header(to, MANIFEST, strlen(text), err);
-    if (s == NNV_OK) {
-        fwrite(text, 1, strlen(text), to);
-        put_padding(to, strlen(text));
-    }
+    if (s == NNV_OK) s = nnv_stream_add(to, text, strlen(text), err);
+    if (s == NNV_OK) s = put_padding(to, strlen(text), err);
     free(text);
     size_t i;
     json_t *file;
@@ -165,28 +163,21 @@ static enum nnv_status put_all(FILE *to, const char *folder, const json_t *manif
         s = put_file(to, path, name, (uint64_t)json_integer_value(json_object_get(file, "bytes")), err);
     }
     static const char end[2 * BLOCK];
-    if (s == NNV_OK) fwrite(end, sizeof end, 1, to);
-    return s;
+    return s == NNV_OK ? nnv_stream_add(to, end, sizeof end, err) : s;
 }
 
 enum nnv_status nnv_bundle_write(const char *folder, json_t *manifest, const char *path, struct nnv_err *err) {
-    char **paths = NULL, temporary[4096];
+    struct nnv_stream to = NNV_STREAM_NONE;
+    char **paths = NULL;
     size_t count = 0;
-    if (snprintf(temporary, sizeof temporary, "%s.part", path) >= (int)sizeof temporary)
-        return nnv_fail(err, NNV_INVALID, "%s: too long a path", path);
     enum nnv_status s = nnv_file_list(folder, everything, &paths, &count, err);
     if (s != NNV_OK) return s;
     s = add_files(folder, paths, count, manifest, err);
     nnv_file_list_free(paths, count);
-    if (s != NNV_OK) return s;
-    FILE *to = fopen(temporary, "wb");
-    if (!to) return nnv_fail(err, NNV_INVALID, "%s: can't be written", path);
-    s = put_all(to, folder, manifest, err);
-    const bool failed = fflush(to) != 0 || ferror(to);
-    if (fclose(to) != 0 || failed)
-        if (s == NNV_OK) s = nnv_fail(err, NNV_IO, "%s: can't be written (is the disk full?)", path);
-    if (s == NNV_OK && rename(temporary, path) != 0) s = nnv_fail(err, NNV_IO, "%s: can't be written", path);
-    if (s != NNV_OK) unlink(temporary);
+    if (s == NNV_OK) s = nnv_stream_open(&to, path, err);
+    if (s == NNV_OK) s = put_all(&to, folder, manifest, err);
+    if (s == NNV_OK) s = nnv_stream_end(&to, err);
+    nnv_stream_drop(&to);
     return s;
 }
 
@@ -216,19 +207,19 @@ static bool is_safe(const char *name) {
     return true;
 }
 
-static enum nnv_status make_parents(char *path, size_t from, struct nnv_err *err) {
-    for (char *p = path + from; (p = strchr(p, '/')); p++) {
-        *p = '\0';
-        const enum nnv_status s = nnv_file_mkdir(path, err);
-        *p = '/';
-        if (s != NNV_OK) return s;
-    }
-    return NNV_OK;
+static enum nnv_status make_parents(char *path, struct nnv_err *err) {
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    const enum nnv_status s = nnv_folder_make(path, err);
+    *slash = '/';
+    return s;
 }
 
 static enum nnv_status get_file(FILE *from, const char *archive, const char *path, uint64_t size, struct nnv_err *err) {
     uint8_t buffer[CHUNK];
-    FILE *to = fopen(path, "wbx");
+    const int fd = nnv_folder_open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+    FILE *to = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (!to && fd >= 0) close(fd);
     if (!to) return nnv_fail(err, NNV_INVALID, "%s: a member is there twice, or its folder can't be written", archive);
     uint64_t left = (size + BLOCK - 1) / BLOCK * BLOCK;
     enum nnv_status s = NNV_OK;
@@ -263,14 +254,14 @@ static enum nnv_status get_member(FILE *from, const char *archive, const char *f
         return nnv_fail(err, NNV_INVALID, "%s: holds a member that no bundle has: '%s'", archive, name);
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
         return nnv_fail(err, NNV_INVALID, "%s: '%s' is too long a path", archive, name);
-    const enum nnv_status s = make_parents(path, strlen(folder) + 1, err);
+    const enum nnv_status s = make_parents(path, err);
     return s == NNV_OK ? get_file(from, archive, path, size, err) : s;
 }
 
 enum nnv_status nnv_bundle_unpack(const char *path, const char *folder, struct nnv_err *err) {
     FILE *from = fopen(path, "rb");
     if (!from) return nnv_fail(err, NNV_INVALID, "%s: can't be opened", path);
-    enum nnv_status s = NNV_OK;
+    enum nnv_status s = nnv_folder_make(folder, err);
     bool end = false;
     for (uint32_t n = 0; s == NNV_OK && !end; n++) {
         if (n > MEMBERS_MOST) s = nnv_fail(err, NNV_INVALID, "%s: more than %d members", path, MEMBERS_MOST);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/journal/case.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,4 +27,11 @@ enum nnv_status nnv_case_add(struct nnv_case_list *list, const struct nnv_case *
         return nnv_fail(err, NNV_NO_MEMORY, "out of memory for a case");
     list->item[list->count++] = added;
     return NNV_OK;
+}
+
+bool nnv_case_has_tag(const struct nnv_case *c, const char *tag) {
+    const size_t n = strlen(tag);
+    for (const char *t = c->tags; *t != '\0'; t += strcspn(t, " "), t += strspn(t, " "))
+        if (strcspn(t, " ") == n && memcmp(t, tag, n) == 0) return true;
+    return false;
 }

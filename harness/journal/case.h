@@ -3,11 +3,15 @@
 #ifndef NNV_JOURNAL_CASE_H
 #define NNV_JOURNAL_CASE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
 #include "base/status.h"
+
+/** Of cases whose verdict hangs on how long something takes: nothing runs beside them. */
+#define NNV_TAG_TIMING "timing"
 
 /** One test case: a stable name and what its suite needs to make it. Strings live as long as the list. */
 struct nnv_case {
@@ -15,9 +19,10 @@ struct nnv_case {
     const char *suite;   /**< "ops" */
     const char *op;      /**< main operation, or "" */
     const char *type;    /**< type tag of the main operand, or "" */
-    const char *tags;    /**< space-separated further tags, "" if none: "exact", "edge", "slow" */
+    const char *tags;    /**< space-separated further tags, "" if none: "exact", "edge", NNV_TAG_TIMING */
     bool foreign;        /**< a model of another form: what NNAPI has no equal for is UNSUPPORTED, not a SKIP */
     int level;           /**< feature level that a driver must have to be asked; 0: any */
+    const char *file;    /**< that the case is read from; NULL: it is generated */
     uint64_t a, b, c, d; /**< the suite's own */
     const void *data;    /**< the suite's own */
 };
@@ -27,7 +32,9 @@ struct nnv_case_list {
     struct nnv_case *item;   /**< malloc'ed: the list's owner frees it */
     size_t count, cap;
 };
-/** Appends a copy of c (its strings are copied too, data is not). NNV_NO_MEMORY. */
+/** Appends a copy of c (its strings are copied too, file and data are not). NNV_NO_MEMORY. */
 NNV_USE_RESULT enum nnv_status nnv_case_add(struct nnv_case_list *list, const struct nnv_case *c, struct nnv_err *err);
+/** Whether the tag is among the case's. */
+bool nnv_case_has_tag(const struct nnv_case *c, const char *tag);
 
 #endif

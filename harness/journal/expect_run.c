@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/stats.h"
 #include "base/words.h"
-#include "harness/journal/bucket.h"
+#include "harness/journal/causes/bucket.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
 #include "harness/journal/select.h"

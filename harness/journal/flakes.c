@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/journal/flakes.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json_out.h"
 #include "base/stats.h"
 #include "base/words.h"
-#include "harness/journal/bucket.h"
+#include "harness/journal/causes/bucket.h"
 #include "harness/journal/command.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
@@ -302,7 +301,8 @@ static enum nnv_status list_candidates(const struct nnv_report *r, const struct 
         const struct nnv_report_case *c = &r->item[i];
         const bool rated = has_rate(r, c);
         if ((of[i] == NNV_MAP_NONE && !rated) || c->verdict == NNVTS_ERROR || c->worker == 0) continue;
-        if (c->runs > 1 && c->bad_runs < c->runs) continue; /* --repeat has told already */
+        if (c->why == NNVTS_WHY_LEAK) continue;             /* many repeats have told already */
+        if (c->runs > 1 && c->bad_runs < c->runs) continue; /* so has --repeat */
         if (c->verdict == NNVTS_TIMEOUT && o->budget_ns / 4 < o->timeout_ns) continue;
         const uint32_t bucket = rated ? b.map.count : of[i];
         (*list)[(*count)++] = (struct candidate){i, bucket, rated ? 0 : seen[bucket]++};
@@ -403,7 +403,7 @@ static enum nnv_status study_one(const struct nnv_retry *o, uint32_t subject, ui
 static enum nnv_status write_flakes(const struct nnv_report *r, const struct nnv_text *items, size_t tried, size_t left,
                                     uint64_t start_ns, struct nnv_err *err) {
     struct nnv_text t = {.failed = items->failed}, path = {0};
-    enum nnv_status st = NNV_OK;
+    enum nnv_status st;
     nnv_text_addf(&t,
                   "{\n  \"format\": \"nnvts-flakes/1\",\n  \"seconds\": %.3f,\n  \"tried\": %zu,\n  \"left\": %zu,\n"
                   "  \"cases\": [%s\n  ]\n}\n",
@@ -413,8 +413,8 @@ static enum nnv_status write_flakes(const struct nnv_report *r, const struct nnv
         st = nnv_file_write_text(r->folder, NNV_FLAKES_FILE, &t, err);
     else if (path.failed)
         st = nnv_no_memory(err);
-    else if (unlink(path.data) != 0 && errno != ENOENT)
-        st = nnv_fail(err, NNV_IO, "%s: cannot remove: %s", path.data, strerror(errno));
+    else
+        st = nnv_folder_remove(path.data, err);
     nnv_text_free(&t);
     nnv_text_free(&path);
     return st;

@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json.h"
-#include "base/stream.h"
 #include "base/text.h"
 #include "harness/journal/reader.h"
 
@@ -40,7 +40,7 @@ static enum nnv_status failed(const struct nnv_journal *j, const char *what, str
 
 /** Waits a moment for workers of a killed run that are about to die. */
 static enum nnv_status lock(struct nnv_journal *j, struct nnv_err *err) {
-    j->lock = open(j->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    j->lock = nnv_folder_open(j->folder, O_RDONLY | O_DIRECTORY);
     if (j->lock < 0) return nnv_fail(err, NNV_IO, "%s: cannot open the folder: %s", j->folder, strerror(errno));
     for (int i = 0; flock(j->lock, LOCK_EX | LOCK_NB) != 0; i++) {
         if (errno != EWOULDBLOCK && errno != EINTR) return NNV_OK; /* a file system without locks */
@@ -52,11 +52,15 @@ static enum nnv_status lock(struct nnv_journal *j, struct nnv_err *err) {
     return NNV_OK;
 }
 
+static int open_appending(const struct nnv_journal *j) {
+    return openat(j->lock, "journal.jsonl", O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
 /** Opens the journal if there is one; it must be empty or nnvts's. */
 static enum nnv_status open_file(struct nnv_journal *j, bool *exists, struct nnv_err *err) {
     char head[sizeof begins];
     struct stat s;
-    j->file = openat(j->lock, "journal.jsonl", O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    j->file = open_appending(j);
     if (j->file < 0 && errno == ENOENT) return NNV_OK;
     if (j->file < 0 || fstat(j->file, &s) != 0) return failed(j, "cannot open", err);
     ssize_t n = S_ISREG(s.st_mode) ? pread(j->file, head, sizeof head - 1, 0) : -1;
@@ -83,7 +87,7 @@ enum nnv_status nnv_journal_open(const char *folder, struct nnv_journal *j, bool
     *exists = false;
     j->folder = strdup(folder);
     if (j->folder == NULL) return nnv_no_memory(err);
-    enum nnv_status st = nnv_file_mkdir(folder, err);
+    enum nnv_status st = nnv_folder_make(folder, err);
     if (st == NNV_OK) st = lock(j, err);
     if (st == NNV_OK) st = open_file(j, exists, err);
     if (st == NNV_OK && j->file < 0) st = spare_others(j, err);
@@ -95,6 +99,25 @@ void nnv_journal_close(struct nnv_journal *j) {
     if (j->lock >= 0) close(j->lock);
     free(j->folder);
     *j = NNV_JOURNAL_NONE;
+}
+
+enum nnv_status nnv_journal_set_aside(struct nnv_journal *j, struct nnv_err *err) {
+    struct nnv_journal previous = NNV_JOURNAL_NONE;
+    struct nnv_text name = {0};
+    bool exists;
+    nnv_folder_previous(j->folder, &name);
+    enum nnv_status st = name.failed ? nnv_no_memory(err) : nnv_journal_open(name.data, &previous, &exists, err);
+    if (st == NNV_OK) st = nnv_folder_set_aside(j->folder, err);
+    if (st == NNV_OK) { /* the folders have changed their names, not their descriptors */
+        const struct nnv_journal kept = *j;
+        j->lock = previous.lock;
+        j->file = previous.file;
+        previous.lock = kept.lock;
+        previous.file = kept.file;
+    }
+    nnv_journal_close(&previous);
+    nnv_text_free(&name);
+    return st;
 }
 
 /* ----------------------------------------------------------------- clearing */
@@ -122,9 +145,9 @@ static void clear_dumps(const struct nnv_journal *j) {
 }
 
 enum nnv_status nnv_journal_clear(struct nnv_journal *j, struct nnv_err *err) {
-    static const char *const results[] = {"cases.tsv",      "selection.tsv", "summary.json",
-                                          "junit.xml",      "report.html",   "clauses.json",
-                                          "explained.json", "outcomes.json", "flakes.json"};
+    static const char *const results[] = {"cases.tsv",   "selection.tsv", "summary.json",   "junit.xml",
+                                          "report.html", "clauses.json",  "explained.json", "outcomes.json",
+                                          "flakes.json", "coverage.json"};
     /* Empty, it still says whose folder this is, but not that anything was run. */
     if (ftruncate(j->file, 0) != 0) return failed(j, "cannot empty it", err);
     clear_dumps(j);
@@ -165,16 +188,13 @@ enum nnv_status nnv_journal_begin(struct nnv_journal *j, const char *header, str
     struct nnv_text line = {0};
     nnv_text_add(&line, header);
     nnv_text_add(&line, "\n");
-    char *path = path_of(j, "journal.jsonl");
-    enum nnv_status st = line.failed || path == NULL ? nnv_no_memory(err) : NNV_OK;
-    if (st == NNV_OK) st = nnv_file_write(path, line.data, line.len, err);
-    if (st == NNV_OK && path != NULL) {
+    enum nnv_status st = nnv_file_write_text(j->folder, "journal.jsonl", &line, err);
+    if (st == NNV_OK) {
         if (j->file >= 0) close(j->file);
-        j->file = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
+        j->file = open_appending(j);
         if (j->file < 0) st = failed(j, "cannot open", err);
     }
     j->size = line.len;
-    free(path);
     nnv_text_free(&line);
     return st;
 }
@@ -326,7 +346,7 @@ static enum nnv_status forget_not_run(struct nnv_journal *j, struct nnv_err *err
     if (st == NNV_OK) st = nnv_stream_end(&file, err);
     nnv_stream_drop(&file);
     nnv_reader_close(&r);
-    const int fd = st == NNV_OK ? open(path, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
+    const int fd = st == NNV_OK ? open_appending(j) : -1;
     if (st == NNV_OK && fd < 0) st = failed(j, "cannot open", err);
     if (fd >= 0) {
         close(j->file);

@@ -47,6 +47,11 @@ struct nnv_run_observer {
  */
 NNV_USE_RESULT enum nnv_status nnv_journal_open(const char *folder, struct nnv_journal *j, bool *exists,
                                                 struct nnv_err *err);
+/**
+ * The run that the folder holds is kept as FOLDER.previous; the one that was kept there before comes here, to be
+ * cleared. NNV_INVALID: FOLDER.previous is no run's; NNV_IO: the folder cannot be moved. Then nothing has changed.
+ */
+NNV_USE_RESULT enum nnv_status nnv_journal_set_aside(struct nnv_journal *j, struct nnv_err *err);
 /** Removes the results of an earlier run, the journal's content first. */
 NNV_USE_RESULT enum nnv_status nnv_journal_clear(struct nnv_journal *j, struct nnv_err *err);
 /** Writes a list of cases (cases.tsv, which comes before the journal; selection.tsv). */

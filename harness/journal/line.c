@@ -27,6 +27,9 @@ enum member {
     TURN,
     OUTCOME,
     REPEATS,
+    DUMP,
+    USES,
+    DEVICES,
     OTHER
 };
 
@@ -47,6 +50,9 @@ static const struct {
     [TURN] = {"turn", 4},
     [OUTCOME] = {"outcome", 7},
     [REPEATS] = {"repeats", 7},
+    [DUMP] = {"dump", 4},
+    [USES] = {"uses", 4},
+    [DEVICES] = {"devices", 7},
 };
 
 static enum member member_of(const char *key, size_t n) {
@@ -132,6 +138,10 @@ static bool take(struct nnv_line *out, enum member m, const char *s, const char 
         return take_why(s, end, out);
     case REASON:
         return take_text(s, end, &out->reason, &out->reason_bytes);
+    case USES:
+        return take_text(s, end, &out->uses, &out->uses_bytes);
+    case DEVICES:
+        return take_text(s, end, &out->devices, &out->devices_bytes);
     case COMPARED:
         return take_count(s, end, &out->compared);
     case NOT_COMPARED:
@@ -146,8 +156,9 @@ static bool take(struct nnv_line *out, enum member m, const char *s, const char 
         return take_small(s, end, &out->worker);
     case TURN:
         return take_small(s, end, &out->turn);
-    case OUTCOME: /* these are asked about in many ways */
+    case OUTCOME: /* these are rare, or asked about in many ways */
     case REPEATS:
+    case DUMP:
         return false;
     case OTHER:
         return true;
@@ -340,6 +351,10 @@ enum nnv_status nnv_line_read(const json_t *record, struct nnv_line *out, struct
     out->bad_runs = count_of(repeats, "bad");
     if (out->bad_runs > out->runs) out->runs = out->bad_runs = 0;
     out->mode = nnv_json_text(record, "mode", NULL);
+    out->uses = nnv_json_text(record, "uses", NULL);
+    out->uses_bytes = out->uses != NULL ? strlen(out->uses) : 0;
+    out->devices = nnv_json_text(record, "devices", NULL);
+    out->devices_bytes = out->devices != NULL ? strlen(out->devices) : 0;
     out->dump = nnv_json_text(record, "dump", NULL);
     return s;
 }

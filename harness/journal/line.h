@@ -20,6 +20,8 @@
 struct nnv_line {
     const char *name, *reason; /**< reason: its first line; NULL if there is none. Not terminated. */
     size_t name_bytes, reason_bytes;
+    const char *uses, *devices; /**< see nnv_result; NULL: not said. Not terminated. */
+    size_t uses_bytes, devices_bytes;
     enum nnvts_verdict verdict;
     enum nnvts_reason why;
     uint64_t compared, not_compared, values;

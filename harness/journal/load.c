@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/words.h"
-#include "harness/journal/bucket.h"
+#include "harness/journal/causes/bucket.h"
 #include "harness/journal/reader.h"
 #include "harness/journal/outcome.h"
 
@@ -156,7 +156,8 @@ static enum nnv_status take_record(struct nnv_report *r, const struct nnv_journa
     c->bad_runs = l->bad_runs;
     c->offset = from->lines.offset;
     c->length = from->lines.bytes;
-    return l->reason == NULL ? NNV_OK : take_reason(r, l->reason, l->reason_bytes, &c->reason, err);
+    const enum nnv_status s = nnv_uses_add(&r->uses, c->op, l, err);
+    return s != NNV_OK || l->reason == NULL ? s : take_reason(r, l->reason, l->reason_bytes, &c->reason, err);
 }
 
 static enum nnv_status read_journal(struct nnv_report *r, struct nnv_err *err) {
@@ -211,12 +212,15 @@ static void read_explained(struct nnv_report *r) {
     json_object_foreach(root, name, value) {
         const uint32_t i = nnv_map_find(&r->names, name);
         const char *words = nnv_json_text(value, "words", ""), *where = nnv_json_text(value, "where", "");
+        const char *promise = nnv_json_text(value, "right_if", "");
         if (i == NNV_MAP_NONE) continue;
         r->item[i].tried = json_is_true(json_object_get(value, "tried"));
         if (*where) r->item[i].where = nnv_arena_strdup(r->arena, where);
         r->item[i].explained_op = nnv_arena_strdup(r->arena, nnv_json_text(value, "op", ""));
-        if (*words == '\0') continue;
-        r->item[i].explained = r->item[i].explained_op ? nnv_arena_strdup(r->arena, words) : NULL;
+        r->item[i].promise = *promise != '\0';
+        if (!r->item[i].explained_op || (*words == '\0' && *promise == '\0')) continue;
+        r->item[i].explained = *promise ? nnv_arena_printf(r->arena, "within the budget if %s", promise)
+                                        : nnv_arena_strdup(r->arena, words);
     }
     json_decref(root);
 }
@@ -227,6 +231,7 @@ enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, 
     r->journal = -1;
     r->arena = nnv_arena_new();
     r->folder = strdup(folder);
+    r->uses.map.arena = r->uses.devices.arena = r->arena;
     enum nnv_status s = r->arena == NULL || r->folder == NULL ? nnv_no_memory(err) : read_list(r, err);
     if (s == NNV_OK) s = read_journal(r, err);
     if (s != NNV_OK) {
@@ -294,10 +299,20 @@ const char *nnv_report_not_run(const struct nnv_report *r) {
     return "";
 }
 
+double nnv_report_judged(const struct nnv_report *r) {
+    const size_t not_judged = r->verdicts[NNVTS_UNSUPPORTED] + r->verdicts[NNVTS_SKIP] + r->verdicts[NNVTS_NOTRUN];
+    return r->count > 0 ? 100.0 * (double)(r->count - not_judged) / (double)r->count : 0;
+}
+
+bool nnv_report_too_few(const struct nnv_report *r) {
+    return !nnv_report_is_shard(r) && nnv_report_judged(r) < (double)nnv_json_count(r->header, "min_judged");
+}
+
 enum nnvts_exit nnv_report_exit(const struct nnv_report *r) {
     if (r->verdicts[NNVTS_ERROR] > r->whys[NNVTS_WHY_MALFORMED]) return NNVTS_EXIT_ERROR;
     if (r->verdicts[NNVTS_ERROR] > 0) return NNVTS_EXIT_USAGE;
     bool bad = r->verdicts[NNVTS_NOTRUN] > 0 || (r->compared == 0 && !nnv_report_is_shard(r)) || r->bad > 0;
+    if (nnv_report_too_few(r)) bad = true;
     if (r->strict && (r->outcomes[NNVTS_OUTCOME_XPASS] > 0 || r->stale > 0)) bad = true;
     return bad ? NNVTS_EXIT_FAIL : NNVTS_EXIT_PASS;
 }

@@ -10,17 +10,24 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "harness/journal/line.h"
+#include "harness/journal/uses.h"
 #include "nnvts/result.h"
 #include "base/map.h"
 
 enum { NNV_REPORT_REASON_MAX = 512 };
 
 /**
- * In the folder of a run: {case: {"op": operation, "words": what the driver seems to do, "where": the condition,
- * "tried": true where nothing explains it, and op may be a suspect}} */
+ * In the folder of a run: {case: {"op": operation, "words": what the driver seems to do, or "right_if": by which
+ * promise it would be right, "where": the condition, "tried": true where nothing explains it, and op may be a suspect}}
+ */
 #define NNV_EXPLAINED_FILE "explained.json"
 /** In the folder of a run: the clauses of NNAPI that failed, that no case could judge, and that have no case. */
 #define NNV_CLAUSES_FILE "clauses.json"
+/**
+ * In the folder of a run with --coverage, what it reached of the driver's code: {"edges", "edges_reached", "lines",
+ * "lines_reached", "files": [{"file", ..., "lines_missed": [number]}]}
+ */
+#define NNV_COVERAGE_FILE "coverage.json"
 
 /** A selected case. Strings are valid UTF-8 and live as long as the report. */
 struct nnv_report_case {
@@ -34,6 +41,7 @@ struct nnv_report_case {
     double driver_us;
     const char *reason; /**< its first line, cut to NNV_REPORT_REASON_MAX bytes; "" if there is none. Cases share it. */
     const char *explained, *explained_op; /**< what the driver seems to do, to which operation; NULL: not known */
+    bool promise;                         /**< explained is a weaker promise of its arithmetic, no mistake */
     bool tried;                           /**< it was to be explained, and could not be */
     const char *where;          /**< "only where stride is 2x2": the condition under which it fails, or NULL */
     off_t offset;               /**< of its line in the journal */
@@ -52,6 +60,7 @@ struct nnv_report {
     struct nnv_report_case *item;
     size_t count;
     struct nnv_map names, suites, ops, types, tags, modes; /**< names: the number of a case */
+    struct nnv_uses uses;
     struct nnv_map reasons; /**< distinct ones; those beyond a bound with their numbers as '#' */
     size_t reason_bytes;
     size_t verdicts[NNVTS_VERDICT_COUNT], whys[NNVTS_REASON_COUNT];
@@ -77,6 +86,10 @@ void nnv_report_free(struct nnv_report *report);
 size_t nnv_report_count(const struct nnv_report *report, enum nnvts_verdict verdict);
 /** Why cases were not run: the reason of the first, "" if that is not known. */
 const char *nnv_report_not_run(const struct nnv_report *report);
+/** How many percent of the cases were judged: neither UNSUPPORTED, SKIP nor NOTRUN. */
+double nnv_report_judged(const struct nnv_report *report);
+/** True if fewer were judged than the run had to (--min-judged); a shard has to nothing. */
+bool nnv_report_too_few(const struct nnv_report *report);
 /** The exit code that the verdicts of the run demand. */
 enum nnvts_exit nnv_report_exit(const struct nnv_report *report);
 /** The JSON of a file in the folder of the run, a new reference; NULL: there is none that can be read. */

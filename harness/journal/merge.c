@@ -2,19 +2,21 @@
 #include "harness/journal/merge.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json.h"
-#include "base/stream.h"
 #include "base/words.h"
 #include "harness/journal/command.h"
 #include "harness/journal/journal.h"
 #include "harness/journal/merge_parts.h"
 #include "harness/journal/outcome.h"
+#include "harness/journal/seal.h"
 
 static const size_t list_limit = (size_t)1 << 30;
 
@@ -71,7 +73,7 @@ static enum nnv_status take_selection(struct merge *m, struct nnv_err *err) {
     if (s == NNV_OK) s = nnv_file_read(from.data, list_limit, &list, &size, err);
     if (s == NNV_OK) s = nnv_file_write(to.data, list, size, err);
     free(list);
-    if (s == NNV_OK && !nnv_map_reserve(&m->names, m->parts[0].whole + 1)) s = nnv_no_memory(err);
+    if (s == NNV_OK && !nnv_map_reserve(&m->names, (size_t)m->parts[0].whole + 1)) s = nnv_no_memory(err);
     if (s == NNV_OK) s = read_names(m, name, err);
     nnv_text_free(&from);
     nnv_text_free(&to);
@@ -177,8 +179,14 @@ static enum nnv_status bring(const char *from, const char *to, struct nnv_err *e
     enum { LARGEST = 1 << 30 };
     char *data = NULL;
     size_t size = 0;
-    unlink(to);
-    if (link(from, to) == 0 || errno == ENOENT) return NNV_OK;
+    const char *name;
+    bool kept;
+    const int at = nnv_folder_of(to, &name, &kept);
+    if (at < 0) return nnv_file_refused(err, to, "cannot create", errno);
+    unlinkat(at, name, 0);
+    const bool done = linkat(AT_FDCWD, from, at, name, 0) == 0 || errno == ENOENT;
+    close(at);
+    if (done) return NNV_OK;
     enum nnv_status s = nnv_file_read(from, LARGEST, &data, &size, err);
     if (s == NNV_OK) s = nnv_file_create(to, data, size, err);
     free(data);
@@ -229,6 +237,7 @@ static enum nnv_status take_record(struct merge *m, const struct nnv_part *p, ui
     uint32_t number;
     nnv_text_clear(&m->line);
     add_line(p->reader.lines.line, p->reader.lines.bytes, m->workers, l->dump, m->o->out, &m->line, &number);
+    if (m->parts[0].reader.sealed) nnv_seal(&m->line, 0);
     nnv_text_add(&m->line, "\n");
     if (number > *most) *most = number;
     m->to->records++;
@@ -250,8 +259,8 @@ static enum nnv_status take_records(struct merge *m, struct nnv_part *p, struct 
     const size_t records = m->to->records - before;
     if (s == NNV_OK && records < p->cases && !m->o->partial)
         s = nnv_fail(err, NNV_INVALID,
-                     "shard %" PRIu32 " of %" PRIu32 " (%s) has not ended: %zu of its %zu cases have no verdict (go on "
-                     "with --resume, or merge with --partial)",
+                     "shard %" PRIu32 " of %" PRIu32 " (%s) has not ended: %" PRIu64 " of its %" PRIu64
+                     " cases have no verdict (go on with --resume, or merge with --partial)",
                      p->index, p->count, p->folder, p->cases - records, p->cases);
     return s;
 }
@@ -303,7 +312,7 @@ static enum nnv_status clear_out(struct merge *m, struct nnv_err *err) {
     nnv_text_add_path(&dumps, m->o->out, "dumps");
     enum nnv_status s = dumps.failed ? nnv_no_memory(err) : nnv_journal_open(m->o->out, &m->folder, &exists, err);
     if (s == NNV_OK && m->folder.file >= 0) s = nnv_journal_clear(&m->folder, err);
-    if (s == NNV_OK) s = nnv_file_mkdir(dumps.data, err);
+    if (s == NNV_OK) s = nnv_folder_make(dumps.data, err);
     nnv_text_free(&dumps);
     return s;
 }

@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "harness/journal/load.h"
+#include "harness/journal/seal.h"
 
 /* ------------------------------------------------------------------- opening */
 
@@ -183,6 +184,7 @@ static bool fill_header(json_t *header, const struct nnv_merge_options *o, const
     }
     for (int i = 0; i < o->argc && ok; i++) ok = json_array_append_new(argv, clean_string(o->argv[i])) == 0;
     json_object_del(header, "shard");
+    json_object_del(header, "sum");
     ok = ok && json_object_set_new(header, "start", json_string(start)) == 0 &&
          json_object_set_new(header, "jobs", json_integer((json_int_t)jobs)) == 0 &&
          json_object_set_new(header, "cases", json_integer((json_int_t)parts[0].whole)) == 0 &&
@@ -200,6 +202,7 @@ enum nnv_status nnv_parts_header(const struct nnv_merge_options *o, const struct
     json_t *header = json_copy(parts[0].reader.header);
     char *text = header != NULL && fill_header(header, o, parts) ? json_dumps(header, JSON_COMPACT) : NULL;
     if (text != NULL) nnv_text_add(out, text);
+    if (parts[0].reader.sealed) nnv_seal(out, 0);
     const bool ok = text != NULL && !out->failed;
     free(text);
     json_decref(header);

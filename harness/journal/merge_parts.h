@@ -11,8 +11,8 @@ struct nnv_part {
     const char *folder;
     struct nnv_journal_reader reader;
     uint32_t index, count;
-    size_t cases; /**< of its own */
-    size_t whole; /**< of the whole selection */
+    uint64_t cases; /**< of its own */
+    uint64_t whole; /**< of the whole selection */
     const char *selection, *by;
     bool is_shard;
 };

@@ -9,9 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/rng.h"
 #include "base/words.h"
 #include "harness/journal/record.h"
+#include "harness/journal/seal.h"
 
 /* ---------------------------------------------------------------------- lines */
 
@@ -27,7 +29,7 @@ static enum nnv_status open_lines(const char *folder, const char *name, struct n
     nnv_text_add_path(&t, folder, name);
     l->path = t.data;
     if (t.failed || t.data == NULL) return nnv_no_memory(err);
-    int fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = nnv_folder_open(l->path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) return cannot_open(l, folder, err);
     const bool is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     l->file = is_file ? fdopen(fd, "r") : NULL;
@@ -140,6 +142,15 @@ static enum nnv_status check_header(const json_t *header, struct nnv_err *err) {
     return NNV_OK;
 }
 
+/** The checksum of the last line; a journal without any was written before there were checksums. */
+static enum nnv_status check_seal(struct nnv_journal_reader *r, struct nnv_err *err) {
+    const enum nnv_seal seal = nnv_seal_check(r->lines.line, r->lines.bytes);
+    r->damaged = seal == NNV_SEAL_BROKEN || (seal == NNV_SEAL_NONE && r->sealed);
+    if (!r->damaged) return NNV_OK;
+    return nnv_fail(err, NNV_INVALID, "the line %s; the journal is damaged, or was changed",
+                    seal == NNV_SEAL_NONE ? "has no checksum, others have" : "does not match its checksum");
+}
+
 enum nnv_status nnv_reader_open(const char *folder, struct nnv_journal_reader *r, struct nnv_err *err) {
     json_error_t why;
     bool more = false;
@@ -156,8 +167,10 @@ enum nnv_status nnv_reader_open(const char *folder, struct nnv_journal_reader *r
     if (s == NNV_OK && !more)
         s = nnv_fail(err, NNV_INVALID, "%s:1: no whole first line; the run ended before it began", path);
     if (s == NNV_OK) {
+        r->sealed = nnv_seal_check(r->lines.line, r->lines.bytes) != NNV_SEAL_NONE;
         r->header = nnv_record_parse(r->lines.line, r->lines.bytes, &why);
         s = check_header(r->header, err);
+        if (s == NNV_OK) s = check_seal(r, err);
         if (s != NNV_OK) s = nnv_at(err, s, "%s:1", path);
     }
     if (s != NNV_OK) nnv_reader_close(r);
@@ -204,8 +217,9 @@ static enum nnv_status next(struct nnv_journal_reader *r, bool quickly, bool *mo
     r->damaged = false;
     enum nnv_status s = nnv_reader_raw(r, more, err);
     if (s != NNV_OK || !*more) return s;
-    const bool scanned = quickly && nnv_line_scan(r->lines.line, r->lines.bytes, &r->at);
-    s = scanned ? keep_name(r, err) : read_tree(r, err);
+    s = check_seal(r, err);
+    const bool scanned = s == NNV_OK && quickly && nnv_line_scan(r->lines.line, r->lines.bytes, &r->at);
+    if (s == NNV_OK) s = scanned ? keep_name(r, err) : read_tree(r, err);
     return s == NNV_OK ? s : nnv_at(err, s, "%s:%zu", r->lines.path, r->lines.number);
 }
 
@@ -276,6 +290,7 @@ static const struct {
     {"expected", "hash", "what was expected", "--expect or --strict", "",
      "give the same, or judge the finished run by nnvts report --expect"},
     {NULL, "selection", NULL, "the selection of cases", "", "give the same suites, filter, specs and shard"},
+    {NULL, "specs", NULL, "what the spec files hold", "none", "verdicts on two versions of a spec don't mix"},
     {"shard", "index", NULL, "the shard", "0", NULL},
 };
 

@@ -50,7 +50,8 @@ struct nnv_journal_reader {
     json_t *header;              /**< the first line */
     struct nnv_line at;          /**< the last record; its name is terminated */
     json_t *tree;                /**< of it; NULL: it was read quickly, or is damaged */
-    bool damaged;                /**< the last line is no JSON object */
+    bool sealed;                 /**< the first line has a checksum, so each has */
+    bool damaged;                /**< the last line is no JSON object, or is not what its checksum says */
     char *name;
     size_t name_cap;
     struct nnv_id_map seen; /**< of nnv_reader_record(): hashes of the names */

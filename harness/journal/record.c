@@ -14,7 +14,9 @@
 #include "base/json.h"
 #include "base/rng.h"
 #include "base/process.h"
+#include "harness/journal/command.h"
 #include "harness/journal/expect.h"
+#include "harness/journal/seal.h"
 #include "harness/journal/verdict.h"
 
 bool nnv_json_is_array(const char *s, size_t n) {
@@ -85,27 +87,40 @@ static void add_shard(struct nnv_json_out *j, const struct nnv_shard *s) {
     nnv_json_close(j, '}');
 }
 
+static void add_driver(struct nnv_json_out *j, const struct nnv_run_facts *f) {
+    nnv_json_open(j, "driver", '{');
+    nnv_json_string(j, "argument", f->driver);
+    nnv_json_string(j, "name", f->name);
+    nnv_json_string(j, "version", f->version);
+    nnv_json_string(j, "type", f->type);
+    nnv_json_raw(j, "level", "%d", f->level);
+    nnv_json_close(j, '}');
+}
+
+/* JSON readers hold integers in 64 bits with a sign. */
+static void add_seed(struct nnv_json_out *j, const struct nnv_run_facts *f) {
+    nnv_json_raw(j, "seed", f->seed <= INT64_MAX ? "%" PRIu64 : "\"%" PRIu64 "\"", f->seed);
+}
+
 void nnv_record_header(const struct nnv_run_facts *f, struct nnv_text *out) {
     char selection[17];
+    const size_t begin = out->len;
     struct nnv_json_out j = {.text = out};
     nnv_json_open(&j, NULL, '{');
     nnv_json_string(&j, "nnvts", NNVTS_VERSION);
     nnv_json_string(&j, "format", NNV_JOURNAL_FORMAT);
-    nnv_json_open(&j, "driver", '{');
-    nnv_json_string(&j, "argument", f->driver);
-    nnv_json_string(&j, "name", f->name);
-    nnv_json_string(&j, "version", f->version);
-    nnv_json_string(&j, "type", f->type);
-    nnv_json_raw(&j, "level", "%d", f->level);
-    nnv_json_close(&j, '}');
-    /* JSON readers hold integers in 64 bits with a sign. */
-    nnv_json_raw(&j, "seed", f->seed <= INT64_MAX ? "%" PRIu64 : "\"%" PRIu64 "\"", f->seed);
+    add_driver(&j, f);
+    add_seed(&j, f);
     nnv_json_raw(&j, "jobs", "%d", f->jobs);
     nnv_json_string(&j, "precision", f->precision);
     nnv_json_string(&j, "arithmetic", *f->arithmetic ? f->arithmetic : "strict");
     nnv_json_string(&j, "tier", f->tier);
     if (f->count > 0) nnv_json_uint(&j, "count", f->count);
+    if (f->budget_ns > 0) nnv_json_raw(&j, "time_budget", "%.3f", (double)f->budget_ns / 1e9);
     if (f->graphs != NULL) nnv_json_string(&j, "graphs", f->graphs);
+    if (f->saturation != NULL) nnv_json_string(&j, "saturation", f->saturation);
+    if (f->networks != NULL) nnv_json_raw(&j, "networks", "%s", f->networks);
+    if (f->min_judged > 0) nnv_json_uint(&j, "min_judged", f->min_judged);
     if (f->repeat > 1) nnv_json_uint(&j, "repeat", f->repeat);
     if (f->determinism) nnv_json_bool(&j, "determinism", true);
     if (f->expectations != NULL) nnv_expect_write(f->expectations, "expected", &j);
@@ -115,6 +130,7 @@ void nnv_record_header(const struct nnv_run_facts *f, struct nnv_text *out) {
     nnv_json_uint(&j, "cases", f->case_count);
     nnv_record_selection(f->cases, f->case_count, selection);
     nnv_json_string(&j, "selection", selection);
+    if (*f->specs_hash) nnv_json_string(&j, "specs", f->specs_hash);
     nnv_json_open(&j, "build", '{');
     nnv_json_string(&j, "program", f->program_build);
     nnv_json_string(&j, "driver", f->driver_build);
@@ -123,6 +139,7 @@ void nnv_record_header(const struct nnv_run_facts *f, struct nnv_text *out) {
     nnv_record_place(&j);
     if (f->more != NULL) f->more(f, &j);
     nnv_json_close(&j, '}');
+    nnv_seal(out, begin);
 }
 
 /* --------------------------------------------------------------- case lines */
@@ -163,6 +180,7 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
     char signal[32];
     enum nnvts_verdict verdict = e->verdict;
     const char *remark = extra->remark;
+    const size_t begin = out->len;
     struct nnv_json_out j = {.text = out};
     bool sound = e->outputs.len == 0 || nnv_json_is_array(e->outputs.data, e->outputs.len);
     if (!sound) {
@@ -182,6 +200,8 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
     nnv_json_uint(&j, "compared", e->compared);
     nnv_json_uint(&j, "not_compared", e->not_compared);
     if (e->values > 0) nnv_json_uint(&j, "values", e->values);
+    add_bytes(&j, "uses", e->uses, NULL);
+    add_bytes(&j, "devices", e->devices, NULL);
     nnv_json_raw(&j, "ms", "%" PRIu64 ".%03" PRIu64, e->ns / 1000000, e->ns / 1000 % 1000);
     nnv_json_uint(&j, "driver_us", e->driver_ns / 1000);
     if (e->start_ns > 0) nnv_json_uint(&j, "began_us", nnv_wall_us(e->start_ns));
@@ -204,4 +224,26 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
         nnv_text_add_n(out, e->outputs.data, e->outputs.len);
     }
     nnv_json_close(&j, '}');
+    nnv_seal(out, begin);
+}
+
+void nnv_record_origin(const struct nnv_run_facts *f, const struct nnv_case *c, const struct nnv_ended *e,
+                       struct nnv_text *out) {
+    struct nnv_text run = {0};
+    struct nnv_json_out j = {.text = out, .spaced = true};
+    nnv_command_run(f, &c, 1, &run);
+    nnv_json_open(&j, NULL, '{');
+    nnv_json_string(&j, "nnvts", NNVTS_VERSION);
+    add_driver(&j, f);
+    add_seed(&j, f);
+    nnv_json_string(&j, "tier", f->tier);
+    add_machine(&j);
+    nnv_json_string(&j, "case", c->name);
+    nnv_json_string(&j, "verdict", nnv_verdict_name(e->verdict));
+    add_bytes(&j, "reason", e->reason, NULL);
+    add_bytes(&j, "log", e->log, NULL);
+    nnv_json_string(&j, "run", run.data);
+    nnv_json_close(&j, '}');
+    out->failed = out->failed || run.failed;
+    nnv_text_free(&run);
 }

@@ -16,10 +16,12 @@ struct nnv_run_facts {
     uint64_t seed;
     int jobs;
     const char *precision; /**< a profile, or "default" */
-    char arithmetic[160];  /**< that the driver promises, in its shortest words; "" is strict */
-    const char *tier;      /**< "smoke", "default", "full" */
+    char arithmetic[1024]; /**< that the driver promises, in its shortest words; "" is strict */
+    const char *tier;      /**< "smoke", "default" ... */
     const char *specs;     /**< file or folder of specs, or NULL */
     uint64_t count;        /**< random graphs; 0: the tier says */
+    uint64_t budget_ns;    /**< no case begins after so long; 0: no limit */
+    uint64_t min_judged;   /**< percent of the cases that must be judged; 0: none */
     uint32_t repeat;       /**< times that each case is run; 0 is 1 */
     bool determinism;
     int argc;
@@ -29,7 +31,10 @@ struct nnv_run_facts {
     const struct nnv_expectations *expectations; /**< NULL: none */
     const struct nnv_shard *shard;               /**< NULL: the cases are all */
     const char *graphs;                          /**< what random graphs are made of; NULL: of all */
+    const char *saturation;                      /**< why the random graphs are so many; NULL: nothing was estimated */
+    const char *networks;                        /**< where cases stand in networks, as JSON; NULL: nobody says */
     char program_build[17], driver_build[17];    /**< hashes of the files */
+    char specs_hash[17];                         /**< of the files that cases are read from; "": of none */
     /** Adds further members; NULL: there are none. */
     void (*more)(const struct nnv_run_facts *f, struct nnv_json_out *j);
 };
@@ -47,7 +52,7 @@ struct nnv_ended {
     uint32_t counts[NNVTS_VERDICT_COUNT]; /**< of the case's runs, where it is repeated; else all 0 */
     uint32_t phase;                       /**< enum nnv_phase, of a CRASH or TIMEOUT; 0: none */
     int signal;                           /**< of a CRASH; 0: none */
-    struct nnv_bytes reason, outputs, backtrace, log, answer;
+    struct nnv_bytes reason, outputs, backtrace, log, uses, devices, answer;
 };
 
 /** What a case line has beyond what the case and its end tell. */
@@ -71,6 +76,9 @@ void nnv_record_place(struct nnv_json_out *j);
  */
 void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const struct nnv_record_extra *extra,
                      struct nnv_text *out);
+/** Appends what a dump says of the run and of the case that it is from: an object. */
+void nnv_record_origin(const struct nnv_run_facts *facts, const struct nnv_case *c, const struct nnv_ended *e,
+                       struct nnv_text *out);
 /** Hash of the names of the cases, hexadecimal, into buf (room for 17). */
 void nnv_record_selection(const struct nnv_case *cases, size_t count, char *buf);
 /** That hash with one name more; it begins as 0. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/regex.h"
 #include "base/type.h"
 
 enum { LONGEST = 4096, DEEPEST = 64, WORD_MAX = 48 };
@@ -68,7 +69,7 @@ void nnv_select_exactly(const char *name, struct nnv_text *out) {
     /* With a slash it is a glob over names, whatever else it holds. */
     if (strchr(name, '/') == NULL) nnv_text_add(out, "name:");
     for (; *name != '\0'; name++) {
-        if (strchr("*?[]\\&|!()", *name) != NULL || isspace((unsigned char)*name)) nnv_text_add(out, "\\");
+        if (strchr("*?[]\\&|!()~", *name) != NULL || isspace((unsigned char)*name)) nnv_text_add(out, "\\");
         nnv_text_add_n(out, name, 1);
     }
 }
@@ -82,7 +83,8 @@ struct node {
     uint16_t left, right;
     const char *word; /**< n characters of the expression */
     size_t n;
-    int least, most; /**< LEVEL */
+    struct nnv_regex *regex; /**< that they are; NULL: they are a glob */
+    int least, most;         /**< LEVEL */
 };
 
 /** Parses by recursive descent; nodes are numbered in the order of their ends. */
@@ -116,7 +118,7 @@ static uint16_t add(struct parser *p, struct node n) {
     return p->count++;
 }
 
-static const char *const common_tags[] = {"edge", "exact", "slow"};
+static const char *const common_tags[] = {"edge", "exact", NNV_TAG_TIMING};
 
 static bool see_tags(const char *tags, nnv_select_see *see, void *context) {
     while (*tags != '\0') {
@@ -150,29 +152,32 @@ static bool see_known(const struct parser *p, enum node_kind kind, nnv_select_se
 
 /* ----------------------------------------------------------------- matching */
 
-static bool same_letters(const struct node *n, const char *s) { return *s != '\0' && match(n->word, n->n, s, true); }
+static bool says(const struct node *n, const char *s) {
+    return n->regex != NULL ? nnv_regex_found(n->regex, s) : nnv_glob(n->word, n->n, s);
+}
+
+/** An operation's name, in letters of either case. */
+static bool same_letters(const struct node *n, const char *s) {
+    return *s != '\0' && (n->regex != NULL ? nnv_regex_found(n->regex, s) : match(n->word, n->n, s, true));
+}
 
 /** A type by its tag, or a family: quant8 is all tags that begin with quant8_. */
 static bool is_type(const struct node *n, const char *tag) {
     if (*tag == '\0') return false;
-    if (nnv_glob(n->word, n->n, tag)) return true;
-    return strlen(tag) > n->n && tag[n->n] == '_' && memcmp(tag, n->word, n->n) == 0;
+    if (says(n, tag)) return true;
+    return n->regex == NULL && strlen(tag) > n->n && tag[n->n] == '_' && memcmp(tag, n->word, n->n) == 0;
 }
 
 /** As is_type, but what is a tag itself is no family. */
 static bool type_matches(const struct node *n, const char *tag) {
     for (int32_t i = 0; i < NNV_TYPE_COUNT; i++) {
         const struct nnv_type *t = nnv_type(i);
-        if (t != NULL && strlen(t->tag) == n->n && memcmp(t->tag, n->word, n->n) == 0)
-            return nnv_glob(n->word, n->n, tag);
+        if (t != NULL && strlen(t->tag) == n->n && memcmp(t->tag, n->word, n->n) == 0) return says(n, tag);
     }
     return is_type(n, tag);
 }
 
-static bool equals_tag(void *context, const char *tag) {
-    const struct node *n = context;
-    return nnv_glob(n->word, n->n, tag);
-}
+static bool equals_tag(void *context, const char *tag) { return says(context, tag); }
 
 static bool matches(const struct node *nodes, uint16_t at, const struct nnv_case *c) {
     struct node n = nodes[at];
@@ -184,19 +189,19 @@ static bool matches(const struct node *nodes, uint16_t at, const struct nnv_case
     case NOT:
         return !matches(nodes, n.left, c);
     case NAME:
-        return nnv_glob(n.word, n.n, c->name);
+        return says(&n, c->name);
     case OP:
         return same_letters(&n, c->op);
     case TYPE:
         return type_matches(&n, c->type);
     case SUITE:
-        return nnv_glob(n.word, n.n, c->suite);
+        return says(&n, c->suite);
     case TAG:
         return see_tags(c->tags, equals_tag, &n);
     case LEVEL:
         return c->level >= n.least && c->level <= n.most;
     case WORD:
-        return see_tags(c->tags, equals_tag, &n) || same_letters(&n, c->op) || nnv_glob(n.word, n.n, c->suite) ||
+        return see_tags(c->tags, equals_tag, &n) || same_letters(&n, c->op) || says(&n, c->suite) ||
                type_matches(&n, c->type);
     }
     return false;
@@ -220,7 +225,7 @@ static bool means(void *context, const char *name) {
     case AND:
     case OR:
     case NOT:
-        return nnv_glob(n->word, n->n, name);
+        return says(n, name);
     }
     return false;
 }
@@ -288,6 +293,10 @@ static void classify(struct node *n) {
         n->n -= k;
         return;
     }
+    if (*n->word == '~') {
+        n->kind = NAME;
+        return;
+    }
     if (begins(n, "level") && strchr(":<>=", n->word[5]) != NULL) {
         n->kind = LEVEL;
         n->word += 5;
@@ -306,21 +315,44 @@ static bool names_kind(const struct node *n) {
     return letters < n->n && n->word[letters] == ':' && memchr(n->word, '/', n->n) == NULL;
 }
 
+/** Where the term at s ends: at a blank, an operator or a parenthesis that is not its own. */
+static size_t term_length(const char *s) {
+    const char *value = s;
+    while (isalpha((unsigned char)*value)) value++;
+    value = *value == ':' ? value + 1 : s;
+    if (*value == '~') return (size_t)(value + 1 - s) + nnv_regex_length(value + 1);
+    size_t n = 0;
+    while (s[n] != '\0' && strchr("&|()", s[n]) == NULL && !isspace((unsigned char)s[n]))
+        n += s[n] == '\\' && s[n + 1] != '\0' ? 2 : 1;
+    return n;
+}
+
+/** A word that begins with ~ is a regular expression. */
+static enum nnv_status read_regex(const struct parser *p, struct node *n, size_t at) {
+    struct nnv_err why = {0};
+    if (n->n == 0 || *n->word != '~') return NNV_OK;
+    const enum nnv_status st = nnv_regex_new(++n->word, --n->n, n->kind == OP, &n->regex, &why);
+    return st == NNV_INVALID ? refuse(p, at, "%s", why.text) : st == NNV_OK ? st : nnv_no_memory(p->err);
+}
+
 static enum nnv_status read_term(struct parser *p, uint16_t *out) {
     size_t start = p->at;
     const char *s = p->text;
     if (s[start] == '\0') return refuse(p, start, "expected a term, found the end");
-    while (s[p->at] != '\0' && strchr("&|()", s[p->at]) == NULL && !isspace((unsigned char)s[p->at]))
-        p->at += s[p->at] == '\\' && s[p->at + 1] != '\0' ? 2 : 1;
+    p->at += term_length(s + start);
     if (p->at == start) return refuse(p, start, "expected a term, found '%c'", s[start]);
     struct node n = {.word = s + start, .n = p->at - start};
     classify(&n);
-    enum nnv_status st = NNV_OK;
+    enum nnv_status st = read_regex(p, &n, start);
+    if (st != NNV_OK) return st;
     if (n.kind == LEVEL && !read_level(&n)) st = refuse(p, start, "expected level:N, level<=N or level>=N");
     if (n.kind == NAME && n.word == s + start && names_kind(&n))
         st = refuse(p, start, "unknown kind of term (known: op: type: suite: tag: level: name:)");
     if (n.kind == WORD || n.kind == OP || n.kind == TYPE || n.kind == SUITE) st = check_known(p, &n, start);
-    if (st == NNV_OK) *out = add(p, n);
+    if (st == NNV_OK)
+        *out = add(p, n);
+    else
+        nnv_regex_free(n.regex);
     return st;
 }
 
@@ -363,7 +395,13 @@ static enum nnv_status read_all(struct parser *p, uint16_t *out) { return read_c
 
 static enum nnv_status read_any(struct parser *p, uint16_t *out) { return read_chain(p, '|', OR, read_all, out); }
 
-/** Parses the expression; *parser is malloc'ed, also where that fails. */
+/** NULL does nothing. */
+static void parser_free(struct parser *p) {
+    for (uint16_t i = 0; p != NULL && i < p->count; i++) nnv_regex_free(p->node[i].regex);
+    free(p);
+}
+
+/** Parses the expression; *parser ends with parser_free(), also where that fails. */
 static enum nnv_status parse(const struct nnv_case_list *list, const char *expression, nnv_select_names *names,
                              struct parser **parser, uint16_t *root, struct nnv_err *err) {
     *parser = NULL;
@@ -390,7 +428,7 @@ enum nnv_status nnv_select_keep(struct nnv_case_list *list, const char *expressi
     for (size_t i = 0; st == NNV_OK && i < list->count; i++)
         if (matches(p->node, root, &list->item[i])) list->item[kept++] = list->item[i];
     if (st == NNV_OK) list->count = kept;
-    free(p);
+    parser_free(p);
     return st;
 }
 
@@ -401,6 +439,6 @@ enum nnv_status nnv_select_each(const struct nnv_case_list *list, const char *ex
     enum nnv_status st = parse(list, expression, names, &p, &root, err);
     for (size_t i = 0; st == NNV_OK && i < list->count; i++)
         if (see != NULL && matches(p->node, root, &list->item[i])) see(context, i);
-    free(p);
+    parser_free(p);
     return st;
 }

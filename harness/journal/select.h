@@ -22,7 +22,8 @@ typedef bool nnv_select_names(bool operations, bool suites, nnv_select_see *see,
  * Keeps the cases that the expression selects: globs over names ('ops/CONV_2D/' then '*'; * crosses slashes, ? is one
  * character, [a-z] one of, \ takes the next character as it is), and terms op:NAME, type:TAG, suite:NAME, tag:TAG,
  * name:GLOB, level:N, level<=N (also < > >=), combined with & | ! and parentheses. The values are globs, too; a type
- * may be the beginning of several (quant8). A word without '/', ':' or '*' is a tag, an operation, a type or a suite.
+ * may be the beginning of several (quant8). ~REGEX, in place of any glob, is a regular expression that is to be found
+ * in the name or value (base/regex.h). A word without '/', ':' or '*' is a tag, an operation, a type or a suite.
  * NULL keeps all. NNV_INVALID shows the column of a syntax error. An unknown operation, type or suite is NNV_INVALID
  * with the nearest known one; names: NULL: it selects nothing, and is no error. An empty selection is no error here.
  */

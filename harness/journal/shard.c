@@ -153,18 +153,6 @@ static int by_load(const void *pa, const void *pb, void *context) {
     return strcmp(item[a->i].name, item[b->i].name);
 }
 
-/** The mean of what is known; 1 where nothing is. */
-static uint64_t mean_of(const uint64_t *us, size_t count) {
-    double sum = 0;
-    size_t known = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (us[i] == UINT64_MAX) continue;
-        sum += (double)us[i];
-        known++;
-    }
-    return known == 0 ? 1 : (uint64_t)(sum / (double)known) + 1;
-}
-
 /** Deals out the cases, longest first. *of: malloc'ed, the number of each case's shard. */
 static enum nnv_status deal(const struct nnv_case_list *list, uint32_t count, const uint64_t *us, uint32_t **of,
                             struct nnv_err *err) {
@@ -174,11 +162,8 @@ static enum nnv_status deal(const struct nnv_case_list *list, uint32_t count, co
     d.heap = malloc(count * sizeof *d.heap);
     *of = calloc(list->count + 1, sizeof **of);
     bool ok = loads != NULL && d.sum != NULL && d.heap != NULL && *of != NULL;
-    const uint64_t mean = mean_of(us, list->count), most = UINT64_MAX / ((uint64_t)list->count + 1);
-    for (size_t i = 0; ok && i < list->count; i++) {
-        uint64_t took = us[i] == UINT64_MAX ? mean : us[i];
-        loads[i] = (struct load){took < most ? took : most, i};
-    }
+    const uint64_t most = UINT64_MAX / ((uint64_t)list->count + 1);
+    for (size_t i = 0; ok && i < list->count; i++) loads[i] = (struct load){us[i] < most ? us[i] : most, i};
     for (uint32_t i = 0; ok && i < count; i++) d.heap[i] = i;
     if (ok && list->count > 0) qsort_r(loads, list->count, sizeof *loads, by_load, list->item);
     for (size_t i = 0; ok && i < list->count; i++) {

@@ -30,10 +30,9 @@ NNV_USE_RESULT enum nnv_status nnv_shard_find(struct nnv_shard *shard, struct nn
 /** The number, from 1, of the shard that a case belongs to by its name alone. */
 uint32_t nnv_shard_of(const char *name, uint32_t count);
 /**
- * Keeps the cases of the shard (index, count), in their order, and fills in the rest of it. us: what each case took,
- * microseconds, UINT64_MAX where that is not known (then the mean is taken): the longest are dealt out first, each to
- * the shard that has least so far. NULL: by the hash of the name, so that adding a case moves no other. An empty
- * shard is no error.
+ * Keeps the cases of the shard (index, count), in their order, and fills in the rest of it. us: what each case will
+ * take, microseconds: the longest are dealt out first, each to the shard that has least so far. NULL: by the hash of
+ * the name, so that adding a case moves no other. An empty shard is no error.
  */
 NNV_USE_RESULT enum nnv_status nnv_shard_keep(struct nnv_shard *shard, struct nnv_case_list *list, const uint64_t *us,
                                               struct nnv_err *err);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/driver.h"
 #include "base/words.h"
 #include "harness/journal/bundle.h"
 #include "harness/journal/reader.h"
@@ -95,6 +96,7 @@ static enum nnv_status rejudge(struct verifier *v, struct nnv_err *err) {
         else if (now.compared != l->compared)
             wrong_case(v, l->name, "its tensors have another number of values than its record");
         v->found->from_tensors++;
+        v->found->passes_from_tensors += l->verdict == NNVTS_PASS;
     }
     nnv_text_free(&path);
     return s;
@@ -113,7 +115,8 @@ static enum nnv_status take_record(struct verifier *v, struct nnv_err *err) {
         v->seen[i] = true;
     v->found->verdicts[l->verdict]++;
     check_record(v, record);
-    return l->dump != NULL && l->verdict == NNVTS_FAIL ? rejudge(v, err) : NNV_OK;
+    const bool by_values = l->verdict == NNVTS_FAIL || l->verdict == NNVTS_PASS;
+    return l->dump != NULL && by_values ? rejudge(v, err) : NNV_OK;
 }
 
 static enum nnv_status read_records(struct verifier *v, struct nnv_err *err) {
@@ -121,7 +124,7 @@ static enum nnv_status read_records(struct verifier *v, struct nnv_err *err) {
         enum nnv_status s = nnv_reader_next(&v->r, &more, err);
         if (s == NNV_OK && !more) return s;
         if (s == NNV_INVALID)
-            wrong(v, "journal.jsonl: a line that is no record");
+            wrong(v, err->text);
         else if (s == NNV_OK)
             s = take_record(v, err);
         if (s != NNV_OK && s != NNV_INVALID) return s;
@@ -149,6 +152,10 @@ static enum nnv_status check_summary(struct verifier *v, struct nnv_err *err) {
     return NNV_OK;
 }
 
+bool nnv_verify_apart(const json_t *header) {
+    return nnv_driver_is_apart(nnv_json_text(json_object_get(header, "driver"), "argument", ""));
+}
+
 enum nnv_status nnv_verify_run(const struct nnv_verify *options, struct nnv_verified *found, struct nnv_err *err) {
     struct verifier v = {.v = options, .found = found, .arena = nnv_arena_new()};
     struct nnv_text path = {0};
@@ -165,8 +172,7 @@ enum nnv_status nnv_verify_run(const struct nnv_verify *options, struct nnv_veri
     if (s == NNV_OK) s = read_records(&v, err);
     if (s == NNV_OK) s = check_summary(&v, err);
     found->packed = manifest != NULL;
-    const char *driver = nnv_json_text(json_object_get(v.r.header, "driver"), "argument", "");
-    found->apart = strncmp(driver, "host:", 5) == 0;
+    found->apart = nnv_verify_apart(v.r.header);
     json_decref(manifest);
     nnv_reader_close(&v.r);
     nnv_map_free(&v.names);

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <jansson.h>
+
 #include "base/status.h"
 #include "nnvts/result.h"
 
@@ -34,11 +36,13 @@ struct nnv_verify {
 /** What was found. */
 struct nnv_verified {
     size_t verdicts[NNVTS_VERDICT_COUNT];
-    size_t records, from_tensors;
+    size_t records, from_tensors, passes_from_tensors;
     bool apart;  /**< the driver ran in a process of its own, and not in that which judged it */
     bool packed; /**< there is a manifest to compare the files with */
 };
 
+/** By the journal's first line, the driver ran in a process of its own, and not in that which judged it. */
+bool nnv_verify_apart(const json_t *header);
 /** NNV_INVALID: the folder is none of a run. What is wrong in one is no error. */
 NNV_USE_RESULT enum nnv_status nnv_verify_run(const struct nnv_verify *v, struct nnv_verified *found,
                                               struct nnv_err *err);

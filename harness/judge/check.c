@@ -174,7 +174,7 @@ static void float_budgets(const struct rule *r, const double *spread, struct blo
         bool finite = isfinite(b->expected[i]);
         double y = finite ? fabs(b->expected[i]) : 0, noise = r->k * spread[i];
         double bound = noise + r->rtol * y + r->atol;
-        bool clear = noise <= 0.5 * fmax(y, r->rms) && y + bound <= r->limit;
+        bool clear = noise <= 0.5 * (y > r->rms ? y : r->rms) && y + bound <= r->limit;
         b->bound[i] = clear || (!finite && noise == 0) ? bound : (double)NAN;
     }
 }
@@ -246,20 +246,22 @@ static void load_reference(const struct nnv_expectation *e, const struct rule *r
     }
 }
 
-static void add_sums(const struct block *b, struct sums *s) {
+static void add_sums(const struct block *b, struct sums *sums) {
+    struct sums s = *sums;
     for (size_t i = 0; i < b->n; i++) {
-        double d = b->actual[i] - b->reference[i];
-        bool ok = isfinite(d) && !isnan(b->bound[i]);
-        double scale = s->relative ? fmax(1, fabs(b->expected[i])) : 1,
-               e = ok ? (b->actual[i] - b->expected[i]) / scale : 0;
-        s->scaled += e;
-        s->scaled_square += e * e;
-        s->sum += ok ? d : 0;
-        s->square += ok ? d * d : 0;
-        s->absolute += ok ? fabs(d) : 0;
-        s->most = fmax(s->most, ok ? fabs(d) : 0);
-        s->count += ok;
+        const double error = b->actual[i] - b->reference[i], size = fabs(b->expected[i]);
+        const bool ok = isfinite(error) && !isnan(b->bound[i]);
+        const double d = ok ? error : 0, scale = s.relative && size > 1 ? size : 1;
+        const double e = ok ? (b->actual[i] - b->expected[i]) / scale : 0;
+        s.scaled += e;
+        s.scaled_square += e * e;
+        s.sum += d;
+        s.square += d * d;
+        s.absolute += fabs(d);
+        s.most = fabs(d) > s.most ? fabs(d) : s.most;
+        s.count += ok;
     }
+    *sums = s;
 }
 
 static void add_counts(const struct block *b, struct nnv_comparison *out) {

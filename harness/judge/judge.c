@@ -209,6 +209,12 @@ static void add_output(const struct judging *j, uint32_t i, struct nnv_text *t) 
     nnv_text_add(t, "}");
 }
 
+/** All elements of the value have the same bytes; fewer than 8 might by chance. */
+static bool is_constant(const struct nnv_value *v, size_t elems) {
+    const size_t size = elems >= 8 ? v->bytes / elems : 0;
+    return size > 0 && memcmp(v->data, (const char *)v->data + size, v->bytes - size) == 0;
+}
+
 static void add_wrong(const struct judging *j, uint32_t i, struct nnv_text *t) {
     const struct nnv_comparison *c = &j->compare.comparison[i];
     const struct nnv_value *v = j->compare.taken[i].value;
@@ -224,6 +230,8 @@ static void add_wrong(const struct judging *j, uint32_t i, struct nnv_text *t) {
     double expected = isnan(c->worst_expected) ? (double)NAN : c->worst_expected;
     double actual = isnan(c->worst_actual) ? (double)NAN : c->worst_actual;
     nnv_text_addf(t, ": expected %.9g, got %.9g, allowed %.4g", expected, actual, c->worst_bound);
+    if (is_constant(&j->outcome.outputs[i], c->elems) && !is_constant(v, c->elems))
+        nnv_text_addf(t, "; every value is %.9g", actual);
 }
 
 /** A file's own expectation that disagrees with the golden result: the reader of a failure must know. */
@@ -323,6 +331,7 @@ static void conclude(struct judging *j) {
         /* outputs without elements were judged by their shapes; a spec that ignores all outputs asks for no more than
            an execution by the rules */
         r->verdict = NNVTS_PASS;
+        if (j->env->keep_right) keep_answer(j, &r->answer);
         if (!r->compared) r->compared = j->spec->model.main.nout;
     } else if (nnv_arithmetic_is_weak(&j->compare.arithmetic)) {
         nnv_result_end(r, NNVTS_WHY_ARITHMETIC, "the promised arithmetic leaves none of the %zu values to compare",

@@ -23,7 +23,9 @@ struct nnv_result {
     bool worker_damaged;           /**< the worker process is to be replaced */
     struct nnv_text reason;        /**< one block of lines for people; empty for PASS */
     struct nnv_text outputs;       /**< JSON array of the comparisons, or empty */
-    struct nnv_text answer; /**< bytes of all outputs, one behind the other, where values are wrong and env asks */
+    struct nnv_text uses;          /**< how the case uses its operation: "rank=4 layout=nchw"; or empty */
+    struct nnv_text devices;       /**< who computed how many operations: "npu=3 nnapi-reference=1"; or empty */
+    struct nnv_text answer;        /**< bytes of all outputs, one behind the other, where env asks */
 };
 
 /** What running a case needs. */
@@ -33,7 +35,8 @@ struct nnv_case_env {
     const struct nnv_arithmetic *arithmetic; /**< that the driver promises; NULL: what the spec says */
     struct nnv_arena *arena;                 /**< reset after the case */
     volatile uint32_t *phase;
-    bool keep_answer;            /**< see nnv_result */
+    bool keep_answer;            /**< see nnv_result: where values are wrong, */
+    bool keep_right;             /**< and where they are right */
     struct nnv_answers *answers; /**< the outputs of each execution are added to it; may be NULL */
     bool twice;               /**< with answers: each prepared model is executed twice, and must give the same bytes */
     _Atomic uint32_t *serial; /**< a case of many steps bumps it after each: its deadline begins anew; may be NULL */

@@ -9,6 +9,7 @@
 #include "harness/journal/verdict.h"
 #include "harness/runner/ask.h"
 #include "harness/runner/pool/pool.h"
+#include "harness/runner/signals.h"
 
 /** The cases of one suite. */
 struct part {
@@ -70,6 +71,7 @@ static enum nnv_status try_suite(const struct nnv_run_config *config, const stru
                                           .ended = on_ended};
     *cell = (struct nnv_audit_cell){.run = true, .verdict = NNVTS_PASS};
     enum nnv_status st = nnv_pool_run(&pool, interrupted, err);
+    *interrupted = *interrupted || nnv_signals_interrupts() > 0; /* as its last case ended */
     return t.stopped && err->status == NNV_INVALID ? NNV_OK : st;
 }
 
@@ -112,7 +114,8 @@ static enum nnv_status try_subject(const struct nnv_audit_options *o, struct nnv
         caught = bug && nnv_audit_cell_bad(cell);
     }
     nnv_arena_free(arena);
-    if (st == NNV_OK && !*interrupted && o->done != NULL) o->done(o->context, a, s);
+    s->whole = st == NNV_OK && !*interrupted;
+    if (s->whole && o->done != NULL) o->done(o->context, a, s);
     return st == NNV_OK ? st : nnv_at(err, st, "%s", s->argument);
 }
 
@@ -140,6 +143,24 @@ static enum nnv_status run_all(const struct nnv_audit_options *o, struct nnv_aud
     return st;
 }
 
+static void free_cells(const struct nnv_audit *a, struct nnv_audit_subject *s) {
+    for (size_t k = 0; k < a->suite_count && s->cells != NULL; k++) free(s->cells[k].first);
+    free(s->cells);
+    s->cells = NULL;
+}
+
+/** The audit becomes one of the subjects that it got to. */
+static void drop_rest(struct nnv_audit *a) {
+    size_t kept = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->subjects[i].whole)
+            a->subjects[kept++] = a->subjects[i];
+        else
+            free_cells(a, &a->subjects[i]);
+    }
+    a->count = kept;
+}
+
 enum nnv_status nnv_audit_run(const struct nnv_audit_options *o, struct nnv_audit *a, bool *interrupted,
                               struct nnv_err *err) {
     uint64_t start = nnv_now_ns();
@@ -153,8 +174,12 @@ enum nnv_status nnv_audit_run(const struct nnv_audit_options *o, struct nnv_audi
     bool *alarm = calloc(o->count + 1, sizeof *alarm);
     struct part *parts = calloc(a->suite_count + 1, sizeof *parts);
     enum nnv_status st = room && copy != NULL && alarm != NULL && parts != NULL ? NNV_OK : nnv_no_memory(err);
+    struct nnv_signals signals;
+    nnv_signals_take(&signals, NULL); /* between two runs, too */
     if (st == NNV_OK) split(o, a, copy, alarm, parts);
     if (st == NNV_OK) st = run_all(o, a, parts, interrupted, err);
+    nnv_signals_give_back(&signals);
+    if (*interrupted) drop_rest(a);
     a->seconds = (double)(nnv_now_ns() - start) / 1e9;
     free(copy);
     free(alarm);
@@ -163,11 +188,7 @@ enum nnv_status nnv_audit_run(const struct nnv_audit_options *o, struct nnv_audi
 }
 
 void nnv_audit_free(struct nnv_audit *a) {
-    for (size_t i = 0; i < a->count; i++) {
-        for (size_t k = 0; k < a->suite_count && a->subjects[i].cells != NULL; k++) free(a->subjects[i].cells[k].first);
-        free(a->subjects[i].cells);
-        a->subjects[i].cells = NULL;
-    }
+    for (size_t i = 0; i < a->count; i++) free_cells(a, &a->subjects[i]);
 }
 
 /* ------------------------------------------------------- the list of bugs */

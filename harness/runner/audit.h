@@ -24,7 +24,8 @@ struct nnv_audit_options {
  * legal variants whole, of bugs each suite until the first bad case unless a->full. The cases of a suite are run in an
  * order drawn by their names, so that neighbours, which are alike, don't come together. A control stands for what a
  * suite compares on a good driver: a suite that compares nothing of a bug has caught it; and what fails a control is
- * not run on bugs. Sets a->seconds. What is done so far is in a, also after an error or SIGINT (*interrupted).
+ * not run on bugs. Sets a->seconds. What is done so far is in a, also after an
+ * error; after SIGINT (*interrupted) a holds the drivers that were judged, and no others.
  * nnv_audit_free() frees what it filled.
  */
 NNV_USE_RESULT enum nnv_status nnv_audit_run(const struct nnv_audit_options *options, struct nnv_audit *a,

@@ -64,11 +64,11 @@ void nnv_hub_wait(struct nnv_hub *hub, uint32_t seen, uint64_t timeout_ns) {
 
 /* --------------------------------------------------------------------- ring */
 
-/** A record in the ring: this, then reason, outputs, log and answer. */
+/** A record in the ring: this, then reason, outputs, log, uses, devices and answer. */
 struct header {
     uint32_t magic, index;
     int32_t verdict, why, mode;
-    uint32_t damaged, reason_bytes, outputs_bytes, log_bytes, answer_bytes;
+    uint32_t damaged, reason_bytes, outputs_bytes, log_bytes, uses_bytes, devices_bytes, answer_bytes;
     uint64_t compared, not_compared, values, start_ns, ns, driver_ns;
     uint32_t counts[NNVTS_VERDICT_COUNT];
 };
@@ -76,7 +76,8 @@ struct header {
 enum { MAGIC = 0x6e6e7673 };
 
 static uint64_t record_bytes(const struct header *h) {
-    return sizeof *h + (uint64_t)h->reason_bytes + h->outputs_bytes + h->log_bytes + h->answer_bytes;
+    return sizeof *h + (uint64_t)h->reason_bytes + h->outputs_bytes + h->log_bytes + h->uses_bytes + h->devices_bytes +
+           h->answer_bytes;
 }
 
 static uint64_t put(struct nnv_channel *c, uint64_t at, const void *data, size_t n) {
@@ -119,6 +120,8 @@ void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct n
         .reason_bytes = r->reason_bytes,
         .outputs_bytes = r->outputs_bytes,
         .log_bytes = r->log_bytes,
+        .uses_bytes = r->uses_bytes,
+        .devices_bytes = r->devices_bytes,
         .answer_bytes = r->answer_bytes,
         .compared = r->compared,
         .not_compared = r->not_compared,
@@ -144,6 +147,8 @@ void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct n
     at = put(c, at, note, note_bytes);
     at = put(c, at, r->outputs, h.outputs_bytes);
     at = put(c, at, r->log, h.log_bytes);
+    at = put(c, at, r->uses, h.uses_bytes);
+    at = put(c, at, r->devices, h.devices_bytes);
     at = put(c, at, r->answer, h.answer_bytes);
     atomic_store(&c->head, at);
     nnv_hub_notify(hub);
@@ -164,6 +169,7 @@ int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *r, char **buffer, 
         *cap = (size_t)texts + 1;
     }
     if (texts > 0) get(c, tail + sizeof h, *buffer, (size_t)texts);
+    const char *text = *buffer;
     *r = (struct nnv_record){
         .index = h.index,
         .verdict = h.verdict,
@@ -176,15 +182,19 @@ int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *r, char **buffer, 
         .start_ns = h.start_ns,
         .ns = h.ns,
         .driver_ns = h.driver_ns,
-        .reason = *buffer,
-        .outputs = *buffer + h.reason_bytes,
-        .log = *buffer + h.reason_bytes + h.outputs_bytes,
-        .answer = *buffer + h.reason_bytes + h.outputs_bytes + h.log_bytes,
         .reason_bytes = h.reason_bytes,
         .outputs_bytes = h.outputs_bytes,
         .log_bytes = h.log_bytes,
+        .uses_bytes = h.uses_bytes,
+        .devices_bytes = h.devices_bytes,
         .answer_bytes = h.answer_bytes,
     };
+    r->reason = text;
+    r->outputs = text += h.reason_bytes;
+    r->log = text += h.outputs_bytes;
+    r->uses = text += h.log_bytes;
+    r->devices = text += h.uses_bytes;
+    r->answer = text + h.devices_bytes;
     memcpy(r->counts, h.counts, sizeof r->counts);
     atomic_store(&c->tail, tail + n);
     atomic_fetch_add(&c->room, 1);

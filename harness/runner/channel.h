@@ -43,12 +43,14 @@ struct nnv_channel {
     _Alignas(64) _Atomic uint64_t head; /**< bytes written to the ring since the beginning */
     _Atomic uint64_t start_ns;          /**< when the case began */
     _Atomic uint64_t log_start;         /**< where the driver's output of it begins */
+    _Atomic uint64_t written;           /**< to disk before the case, see nnv_written() */
     _Atomic uint32_t state;             /**< enum nnv_worker_state */
     volatile uint32_t phase;            /**< enum nnv_phase of the case that runs */
     _Atomic uint32_t current;           /**< index of the case that runs */
     _Atomic uint32_t serial;            /**< changes whenever a case begins or the state changes: the sign of life */
     _Atomic uint32_t fault_signal;      /**< the signal whose handler wrote the trace; 0: none */
     _Atomic uint32_t fault_foreign;     /**< it came to a thread of the driver */
+    _Atomic uint32_t fault_errno;       /**< errno of that thread at that moment */
     _Atomic uint32_t traced;            /**< the trace is complete */
     _Atomic uint32_t trace_bytes;
     _Atomic uint32_t counts[NNVTS_VERDICT_COUNT]; /**< verdicts of the runs of the case so far, where it is repeated */
@@ -68,7 +70,8 @@ struct nnv_record {
     uint64_t compared, not_compared, values, start_ns, ns, driver_ns; /**< start_ns: of nnv_now_ns() */
     uint32_t counts[NNVTS_VERDICT_COUNT];        /**< of the case's runs; all 0 where it ran once */
     const char *reason, *outputs, *log, *answer; /**< answer: bytes, see nnv_result */
-    uint32_t reason_bytes, outputs_bytes, log_bytes, answer_bytes;
+    const char *uses, *devices;                  /**< see nnv_result */
+    uint32_t reason_bytes, outputs_bytes, log_bytes, answer_bytes, uses_bytes, devices_bytes;
 };
 
 /**

@@ -36,6 +36,14 @@ static bool is_of(const char *kind, const char *rest) {
     return strchr("*%", kind[n - 1]) ? strncmp(kind, rest, n - 1) == 0 : strcmp(kind, rest) == 0;
 }
 
+/** The first letters of globs that take in: a row is mostly of one suite, or two. */
+static uint32_t letters_of(const char *globs) {
+    uint32_t letters = 0;
+    for (const char *p = globs; *p; p += strcspn(p, " "), p += *p == ' ')
+        if (*p >= 'a' && *p <= 'z') letters |= UINT32_C(1) << (*p - 'a');
+    return letters;
+}
+
 /** Adds the rows of one operation, whose clauses are first to end. */
 static void add_op(struct nnv_clause_book *b, const struct nnv_op *op, uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end; i++) {
@@ -46,6 +54,7 @@ static void add_op(struct nnv_clause_book *b, const struct nnv_op *op, uint32_t 
                 b->of_op[b->of_ops++] =
                     (struct nnv_clause_row){.clause = i,
                                             .globs = table[k].text,
+                                            .letters = letters_of(table[k].text),
                                             .op = op->name,
                                             .type = strchr(table[k].id, '%') ? strchr(rest, '-') + 1 : NULL};
             }
@@ -87,7 +96,10 @@ enum nnv_status nnv_clause_book(struct nnv_arena *arena, struct nnv_clause_book 
         const uint32_t n = nnv_map_find(&b->all.ids, table[k].id);
         if (n == NNV_MAP_NONE) return nnv_fail(err, NNV_INTERNAL, "clauses.def: there is no clause %s", table[k].id);
         *(table[k].kind == CLAUSE ? &b->globs[n] : &b->reason[n]) = table[k].text;
-        if (table[k].kind == CLAUSE) b->row[b->rows++] = (struct nnv_clause_row){.clause = n, .globs = table[k].text};
+        if (table[k].kind == CLAUSE) {
+            b->row[b->rows++] =
+                (struct nnv_clause_row){.clause = n, .globs = table[k].text, .letters = letters_of(table[k].text)};
+        }
     }
     return add_ops(b, arena, err);
 }
@@ -99,7 +111,6 @@ static bool matches(const char *globs, const char *name) {
     for (const char *p = globs; *p;) {
         const size_t n = strcspn(p, " ");
         const bool out = *p == '!';
-        /* Most globs are of another suite: its first letters tell. */
         if ((out ? found : !found) && p[out] == *name && nnv_glob(p + out, n - out, name)) found = !out;
         p += n + (p[n] == ' ');
     }
@@ -107,6 +118,7 @@ static bool matches(const char *globs, const char *name) {
 }
 
 static void take(struct nnv_clause_book *b, const struct nnv_clause_row *r, const char *name, const char *type) {
+    if (*name < 'a' || *name > 'z' || !(r->letters >> (*name - 'a') & 1)) return; /* of another suite */
     if (b->nfound == NNV_CASE_CLAUSES_MAX || (r->type && strcmp(r->type, type) != 0)) return;
     if (matches(r->globs, name)) b->found[b->nfound++] = r->clause;
 }

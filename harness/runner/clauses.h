@@ -14,6 +14,7 @@ struct nnv_clause_row {
     const char *globs; /**< with spaces between; '!' takes cases out again */
     const char *op;    /**< only of cases of this operation; NULL: of all */
     const char *type;  /**< and of this type; NULL: of all */
+    uint32_t letters;  /**< bit i: globs that take in begin with letter i, 0: a */
 };
 
 /** All clauses, and the rows that say which cases check them. */

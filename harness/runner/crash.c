@@ -2,7 +2,7 @@
 #include "harness/runner/crash.h"
 
 #include <dlfcn.h>
-#include <execinfo.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,10 +11,13 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
-enum { FRAMES = 48, STACK_BYTES = 256 << 10 };
+#include "harness/runner/coverage/counters.h"
 
-static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP};
+enum { FRAMES = 48, FILES = 8, STACK_BYTES = 256 << 10 };
+
+static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP, SIGXFSZ};
 
 /* A signal handler has no argument of its own: this is the one worker that the process is. */
 static struct nnv_channel *channel;
@@ -41,8 +44,14 @@ static void *struck_at(const void *context) {
     const ucontext_t *u = context;
 #if defined(__x86_64__)
     return (void *)u->uc_mcontext.gregs[REG_RIP];
+#elif defined(__i386__)
+    return (void *)u->uc_mcontext.gregs[REG_EIP];
 #elif defined(__aarch64__)
     return (void *)u->uc_mcontext.pc;
+#elif defined(__arm__)
+    return (void *)u->uc_mcontext.arm_pc;
+#elif defined(__riscv)
+    return (void *)u->uc_mcontext.__gregs[REG_PC];
 #else
     (void)u;
     return NULL;
@@ -64,30 +73,66 @@ static void trace_frame(int number, const void *address) {
     trace("\n");
 }
 
+/** "libnpu.so=/opt/npu/libnpu.so" of each file in which a frame lies, for symbols.h. */
+static void trace_files(void *const *frame, int n) {
+    const char *seen[FILES];
+    int count = 0;
+    for (int i = 0; i < n && count < FILES; i++) {
+        Dl_info info;
+        if (dladdr(frame[i], &info) == 0 || info.dli_fname == NULL || *info.dli_fname != '/') continue;
+        int k = 0;
+        while (k < count && seen[k] != info.dli_fname) k++;
+        if (k < count) continue;
+        seen[count++] = info.dli_fname;
+        trace("%s=%s\n", strrchr(info.dli_fname, '/') + 1, info.dli_fname);
+    }
+}
+
+/** Return addresses, the innermost first. */
+struct stack {
+    void *frame[FRAMES];
+    int n;
+};
+
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *to) {
+    static const _Unwind_Reason_Code on = 0; /* its name is not the same on all machines */
+    struct stack *s = to;
+    void *address = (void *)_Unwind_GetIP(context);
+    if (s->n == FRAMES || address == NULL) return _URC_END_OF_STACK;
+    s->frame[s->n++] = address;
+    return on;
+}
+
 /** Not all of this is safe in a handler; the supervisor's deadline bounds what may go wrong. */
 static void trace_stack(const void *context) {
-    void *frame[FRAMES], *struck = struck_at(context);
-    int n = backtrace(frame, FRAMES), first = 0;
+    struct stack s = {0};
+    void *struck = struck_at(context);
+    int first = 0;
+    _Unwind_Backtrace(add_frame, &s);
     /* Leaves out the handler's own frames. */
-    for (int i = 0; i < n && struck != NULL; i++)
-        if (frame[i] == struck) first = i;
+    for (int i = 0; i < s.n && struck != NULL; i++)
+        if (s.frame[i] == struck) first = i;
     if (first == 0 && struck != NULL) {
         trace_frame(0, struck);
-        for (int i = 0; i < n; i++) trace_frame(i + 1, frame[i]);
+        for (int i = 0; i < s.n; i++) trace_frame(i + 1, s.frame[i]);
     } else {
-        for (int i = first; i < n; i++) trace_frame(i - first, frame[i]);
+        for (int i = first; i < s.n; i++) trace_frame(i - first, s.frame[i]);
     }
+    trace_files(s.frame, s.n);
     atomic_store(&channel->traced, 1);
     nnv_hub_notify(hub);
 }
 
 static void on_fault(int number, siginfo_t *info, void *context) {
+    const int last_error = errno;
     /* Only once, and not in a process that the driver forked. */
     if (getpid() == worker && atomic_exchange(&channel->fault_signal, (uint32_t)number) == 0) {
         atomic_store(&channel->fault_foreign, syscall(SYS_gettid) != worker);
+        atomic_store(&channel->fault_errno, (uint32_t)last_error);
         atomic_store(&channel->trace_bytes, 0);
         if (info->si_code > 0 && (number == SIGSEGV || number == SIGBUS)) trace("address %p\n", info->si_addr);
         trace_stack(context);
+        nnv_coverage_tell();
     }
     signal(number, SIG_DFL);
     raise(number);
@@ -96,7 +141,9 @@ static void on_fault(int number, siginfo_t *info, void *context) {
 static void on_probe(int number, siginfo_t *info, void *context) {
     (void)number;
     (void)info;
-    if (getpid() == worker) trace_stack(context);
+    if (getpid() != worker) return;
+    nnv_coverage_tell(); /* it is killed as soon as there is a trace */
+    trace_stack(context);
 }
 
 bool nnv_crash_install(struct nnv_channel *c, struct nnv_hub *h) {
@@ -107,9 +154,6 @@ bool nnv_crash_install(struct nnv_channel *c, struct nnv_hub *h) {
     if (stack == MAP_FAILED) return false;
     stack_t alternate = {.ss_sp = stack, .ss_size = STACK_BYTES};
     if (sigaltstack(&alternate, NULL) != 0) return false;
-    /* The first backtrace() loads a library; a handler must not. */
-    void *frame[1];
-    (void)backtrace(frame, 1);
     struct sigaction a = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&a.sa_mask);
     a.sa_sigaction = on_fault;

@@ -9,14 +9,25 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/rng.h"
 #include "harness/journal/record.h"
 #include "harness/journal/verdict.h"
+#include "harness/runner/keep.h"
 #include "harness/runner/signals.h"
 #include "harness/runner/replay.h"
+#include "harness/runner/run.h"
 #include "reference/spec/spec.h"
 
-enum { NAME_BYTES = 200, PATH_BYTES = 4096, REPLAYS_OF_A_KIND = 3, REPLAYS_IN_ALL = 120 };
+enum {
+    NAME_BYTES = 200,
+    PATH_BYTES = 4096,
+    REPLAYS_OF_A_KIND = 3,
+    REPLAYS_IN_ALL = 120,
+    /** From so many dumps on a kind gets no more than DUMPS_OF_A_KIND: one that fails in all cases leaves room. */
+    DUMPS_FOR_ALL = NNV_DUMPS_MAX / 2,
+    DUMPS_OF_A_KIND = 8,
+};
 
 static const uint64_t LAST_DUMPS_NS = 2000000000; /* for what is left when the user has interrupted */
 
@@ -26,11 +37,12 @@ struct pending {
     struct nnv_ended ended;
 };
 
-/** Failures that are replayed only a few times. */
+/** Failures of one kind: a few of them are replayed, and not all of them dumped. */
 struct kind {
     const char *op, *type;
     enum nnvts_verdict verdict;
-    int replays;
+    enum nnvts_reason why;
+    int replays, dumps;
 };
 
 struct nnv_dumper {
@@ -126,6 +138,22 @@ static enum nnv_status add_answer(struct nnv_spec *spec, enum nnv_precision prec
     return NNV_OK;
 }
 
+/** From which run the dump is, and how its case is run again. */
+static enum nnv_status add_origin(const struct nnv_dumper *d, struct nnv_spec *spec, struct nnv_arena *arena,
+                                  struct nnv_err *err) {
+    struct nnv_run_facts facts;
+    struct nnv_text t = {0};
+    nnv_config_facts(d->o.config, &facts);
+    facts.name = d->o.driver->name;
+    facts.version = d->o.driver->version;
+    facts.type = d->o.driver->type;
+    facts.level = d->o.driver->level;
+    nnv_record_origin(&facts, &d->o.cases[d->first->ended.index], &d->first->ended, &t);
+    spec->origin = t.failed ? NULL : nnv_arena_strdup(arena, t.data);
+    nnv_text_free(&t);
+    return spec->origin ? NNV_OK : nnv_no_memory(err);
+}
+
 static enum nnv_status write_dump(struct nnv_answering *in, struct nnv_err *err) {
     const struct nnv_dumper *d = in->context;
     const struct nnv_case *c = &d->o.cases[d->first->ended.index];
@@ -136,7 +164,7 @@ static enum nnv_status write_dump(struct nnv_answering *in, struct nnv_err *err)
     if (snprintf(path, sizeof path, "%s/dumps/%s", d->o.folder, name) >= PATH_BYTES)
         return nnv_fail(err, NNV_INVALID, "the path of the folder is too long");
     *strrchr(path, '/') = '\0';
-    enum nnv_status st = nnv_file_mkdir(path, err);
+    enum nnv_status st = nnv_folder_make(path, err);
     path[strlen(path)] = '/';
     const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
     enum nnv_precision precision;
@@ -144,6 +172,7 @@ static enum nnv_status write_dump(struct nnv_answering *in, struct nnv_err *err)
     if (st == NNV_OK) st = nnv_case_precision(d->o.config, suite, spec, &precision, err);
     if (st == NNV_OK) spec->precision = nnv_precision_name(precision); /* so that a replay judges alike */
     if (st == NNV_OK) st = add_answer(spec, precision, d->first->ended.answer, arena, err);
+    if (st == NNV_OK) st = add_origin(d, spec, arena, err);
     if (st == NNV_OK) st = nnv_dump_write(path, spec, err);
     if (st == NNV_OK && d->o.also && d->with_more)
         st = d->o.also(path, d->o.config->driver, spec, precision, arena, err);
@@ -179,8 +208,8 @@ static void keep(struct nnv_bytes *b, char **room) {
 }
 
 static enum nnv_status enqueue(struct nnv_dumper *d, const struct nnv_ended *e, struct nnv_err *err) {
-    struct pending *p =
-        malloc(sizeof *p + e->reason.len + e->outputs.len + e->backtrace.len + e->log.len + e->answer.len + 1);
+    struct pending *p = malloc(sizeof *p + e->reason.len + e->outputs.len + e->backtrace.len + e->log.len +
+                               e->uses.len + e->devices.len + e->answer.len + 1);
     if (p == NULL) return nnv_no_memory(err);
     *p = (struct pending){.ended = *e};
     char *room = (char *)(p + 1);
@@ -188,6 +217,8 @@ static enum nnv_status enqueue(struct nnv_dumper *d, const struct nnv_ended *e, 
     keep(&p->ended.outputs, &room);
     keep(&p->ended.backtrace, &room);
     keep(&p->ended.log, &room);
+    keep(&p->ended.uses, &room);
+    keep(&p->ended.devices, &room);
     keep(&p->ended.answer, &room);
     if (d->last != NULL)
         d->last->next = p;
@@ -198,18 +229,43 @@ static enum nnv_status enqueue(struct nnv_dumper *d, const struct nnv_ended *e, 
     return NNV_OK;
 }
 
-/** A case whose spec shows what went wrong, and can be made. */
+/** A case whose spec shows what went wrong and can be made, or a pass of the sample. */
 static bool is_wanted(const struct nnv_dumper *d, const struct nnv_ended *e) {
     const struct nnv_suite *suite = nnv_suite_by_name(d->o.cases[e->index].suite);
     if (suite == NULL || suite->build == NULL || e->phase == NNV_PHASE_BUILD) return false;
+    if (e->verdict == NNVTS_PASS) return e->answer.len > 0 && nnv_keeps(d->o.config, &d->o.cases[e->index]);
     return e->verdict == NNVTS_FAIL || e->verdict == NNVTS_UNTRUSTED || e->verdict == NNVTS_CRASH ||
            e->verdict == NNVTS_TIMEOUT;
 }
 
+/** The kind of the case; NULL: there are too many. */
+static struct kind *kind_of(struct nnv_dumper *d, const struct nnv_ended *e) {
+    const struct nnv_case *c = &d->o.cases[e->index];
+    for (size_t i = 0; i < d->kinds; i++) {
+        struct kind *kind = &d->kind[i];
+        if (kind->verdict == e->verdict && kind->why == e->why && strcmp(kind->op, c->op) == 0 &&
+            strcmp(kind->type, c->type) == 0)
+            return kind;
+    }
+    if (d->kinds == NNV_DUMPS_MAX) return NULL;
+    d->kind[d->kinds] = (struct kind){c->op, c->type, e->verdict, e->why, 0, 0};
+    return &d->kind[d->kinds++];
+}
+
+/** Counts a dump of the kind of the case; false if there is no room for it. */
+static bool count_dump(struct nnv_dumper *d, const struct nnv_ended *e) {
+    struct kind *kind = kind_of(d, e);
+    if (d->dumps >= NNV_DUMPS_MAX || (d->dumps >= DUMPS_FOR_ALL && (!kind || kind->dumps >= DUMPS_OF_A_KIND)))
+        return false;
+    if (kind) kind->dumps++;
+    return true;
+}
+
 enum nnv_status nnv_dumper_take(struct nnv_dumper *d, const struct nnv_ended *e, struct nnv_err *err) {
     if (!is_wanted(d, e)) return d->o.dumped(d->o.context, e, &(struct nnv_dumped){0}, err);
-    if (d->dumps < NNV_DUMPS_MAX) return enqueue(d, e, err);
-    const char *remark = d->noted ? NULL : "no dump of this and later cases: the run has as many as it may have";
+    if (count_dump(d, e)) return enqueue(d, e, err);
+    const char *remark =
+        d->noted ? NULL : "no dump of this and of most later cases: the run has as many as it may have";
     d->noted = true;
     return d->o.dumped(d->o.context, e, &(struct nnv_dumped){.remark = remark}, err);
 }
@@ -217,7 +273,7 @@ enum nnv_status nnv_dumper_take(struct nnv_dumper *d, const struct nnv_ended *e,
 /** Starts the dump of the first case; false if that is impossible. */
 static bool start(struct nnv_dumper *d) {
     struct nnv_err err = {0};
-    d->with_more = d->more++ < NNV_DUMPS_MORE;
+    d->with_more = d->first->ended.verdict != NNVTS_PASS && d->more++ < NNV_DUMPS_MORE;
     d->ask =
         (struct nnv_ask){.answer = write_dump, .context = d, .timeout_ns = nnv_opening_ns(d->o.config->timeout_ns, 0)};
     d->dumping = nnv_ask_start(&d->ask, &err) == NNV_OK;
@@ -242,15 +298,9 @@ static enum nnv_status hand_on(struct nnv_dumper *d, const char *remark, const c
 
 /** Counts a replay of the kind of the case; false if there were enough. */
 static bool count_replay(struct nnv_dumper *d, const struct nnv_ended *e) {
-    const struct nnv_case *c = &d->o.cases[e->index];
-    size_t i = 0;
-    while (i < d->kinds && (d->kind[i].verdict != e->verdict || strcmp(d->kind[i].op, c->op) != 0 ||
-                            strcmp(d->kind[i].type, c->type) != 0))
-        i++;
-    if (i == NNV_DUMPS_MAX) return false;
-    if (i == d->kinds) d->kind[d->kinds++] = (struct kind){c->op, c->type, e->verdict, 0};
-    if (d->replays >= REPLAYS_IN_ALL || d->kind[i].replays >= REPLAYS_OF_A_KIND) return false;
-    d->kind[i].replays++;
+    struct kind *kind = kind_of(d, e);
+    if (!kind || d->replays >= REPLAYS_IN_ALL || kind->replays >= REPLAYS_OF_A_KIND) return false;
+    kind->replays++;
     d->replays++;
     return true;
 }
@@ -259,6 +309,7 @@ static bool count_replay(struct nnv_dumper *d, const struct nnv_ended *e) {
 static bool start_replay(struct nnv_dumper *d) {
     char path[PATH_BYTES], name[256];
     const struct nnv_suite *suite = nnv_suite_by_name(d->o.cases[d->first->ended.index].suite);
+    if (d->first->ended.verdict == NNVTS_PASS) return false;
     if (suite == NULL || suite->beyond_values) return false;           /* a replay judges by the values alone */
     if (d->o.config->determinism != NNV_DETERMINISM_OFF) return false; /* one run does not show what differs */
     if (d->no_replays || !count_replay(d, &d->first->ended)) return false;
@@ -337,6 +388,8 @@ static enum nnv_status work_off(struct nnv_dumper *d, bool interrupted, struct n
     }
     return st;
 }
+
+bool nnv_dumper_busy(const struct nnv_dumper *d) { return d->first != NULL; }
 
 enum nnv_status nnv_dumper_finish(struct nnv_dumper *d, bool interrupted, struct nnv_err *err) {
     struct nnv_signals signals;

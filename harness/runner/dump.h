@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file dump.h Specs of cases that went wrong, written to dumps/ by processes without a driver, one after the other,
- * while the run goes on. The first few of each operation, type and verdict are also replayed (replay.h).
+ * @file dump.h Specs of cases that went wrong, and of passes that are kept (keep.h), written to dumps/ by processes
+ * without a driver, one after the other, while the run goes on. The first few of each operation, type and verdict are
+ * also replayed (replay.h).
  */
 #ifndef NNV_HARNESS_DUMP_H
 #define NNV_HARNESS_DUMP_H
@@ -9,7 +10,7 @@
 #include "harness/runner/pool/pool.h"
 
 enum {
-    NNV_DUMPS_MAX = 2000, /**< of a run */
+    NNV_DUMPS_MAX = 2000, /**< of a run; from half of them on, a few of each operation, type and reason */
     NNV_DUMPS_MORE = 100, /**< of them that are written in further forms, the first ones */
 };
 
@@ -25,6 +26,7 @@ struct nnv_dumped {
 struct nnv_dumper_options {
     const struct nnv_run_config *config;
     const struct nnv_case *cases;
+    const struct nnv_driver_info *driver;
     const char *folder; /**< of the run */
     size_t before;      /**< dumps that the run has already */
     void *context;
@@ -50,6 +52,8 @@ void nnv_dumper_free(struct nnv_dumper *d);
  * suite has no specs, or there are dumps enough), else later from nnv_dumper_step().
  */
 NNV_USE_RESULT enum nnv_status nnv_dumper_take(struct nnv_dumper *d, const struct nnv_ended *e, struct nnv_err *err);
+/** True while there is something left to dump or to replay. */
+bool nnv_dumper_busy(const struct nnv_dumper *d);
 /** Goes on as far as possible without waiting. Once the user has interrupted, nothing is replayed any more. */
 NNV_USE_RESULT enum nnv_status nnv_dumper_step(struct nnv_dumper *d, struct nnv_err *err);
 /**

@@ -11,6 +11,7 @@
 #include "base/driver.h"
 #include "base/rng.h"
 #include "harness/runner/run.h"
+#include "harness/runner/tier.h"
 #include "reference/model/op.h"
 
 /* ----------------------------------------------------------------- builds */
@@ -81,6 +82,21 @@ static void add_libraries(const char *const *path, char *buf) {
     if (*buf != '\0' && count > 1) snprintf(buf, 17, "%016" PRIx64, nnv_hash_bytes(sum, sizeof sum));
 }
 
+/** The files that cases are read from, in the order of the cases. */
+static void hash_specs(const struct nnv_case *cases, size_t count, char *buf) {
+    uint64_t sum[2] = {0};
+    const char *last = NULL;
+    *buf = '\0';
+    for (size_t i = 0; i < count; i++) {
+        if (cases[i].file == NULL || (last != NULL && strcmp(cases[i].file, last) == 0)) continue;
+        last = cases[i].file;
+        sum[1] = 0;
+        hash_file(last, &sum[1]);
+        sum[0] = nnv_hash_bytes(sum, sizeof sum);
+        snprintf(buf, 17, "%016" PRIx64, sum[0]);
+    }
+}
+
 /* --------------------------------------------------------------------- facts */
 
 static void add_suites(const struct nnv_run_facts *f, struct nnv_json_out *j) {
@@ -119,17 +135,20 @@ static void add_more(const struct nnv_run_facts *f, struct nnv_json_out *j) {
 }
 
 void nnv_config_facts(const struct nnv_run_config *config, struct nnv_run_facts *f) {
-    static const char *const tiers[] = {"smoke", "default", "full"};
     *f = (struct nnv_run_facts){
         .driver = config->driver,
         .seed = config->seed,
         .jobs = config->jobs,
         .precision = config->precision < 0 ? "default" : nnv_precision_name((enum nnv_precision)config->precision),
-        .tier = config->tier >= 0 && config->tier < 3 ? tiers[config->tier] : "?",
+        .tier = nnv_tier_name(config->tier),
         .specs = config->specs,
         .count = config->count,
+        .budget_ns = config->budget_ns,
+        .min_judged = config->min_judged,
         .repeat = config->repeat,
         .determinism = config->determinism != NNV_DETERMINISM_OFF,
+        .saturation = config->saturation,
+        .networks = config->networks,
     };
     _Static_assert(sizeof f->arithmetic >= NNV_ARITHMETIC_TEXT, "the longest text fits");
     if (config->arithmetic) nnv_arithmetic_text(config->arithmetic, f->arithmetic);
@@ -152,6 +171,7 @@ void nnv_run_header(const struct nnv_run_options *o, const struct nnv_driver_inf
     nnv_build_hash("/proc/self/exe", f.program_build);
     nnv_build_hash_driver(o->config, f.driver_build);
     add_libraries(driver->libraries, f.driver_build);
+    hash_specs(o->cases, o->count, f.specs_hash);
     f.more = add_more;
     nnv_record_header(&f, out);
 }

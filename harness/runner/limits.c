@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -33,6 +34,22 @@ void nnv_limit_memory(uint64_t bytes) {
     }
     if (f != NULL) fclose(f);
 #endif
+}
+
+void nnv_limit_files(uint64_t bytes) { setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, bytes}); }
+
+bool nnv_written(pid_t pid, uint64_t *bytes) {
+    char path[64], line[128];
+    bool told = false;
+    if (pid == 0)
+        snprintf(path, sizeof path, "/proc/self/io");
+    else
+        snprintf(path, sizeof path, "/proc/%d/io", (int)pid);
+    FILE *f = fopen(path, "re");
+    while (f != NULL && !told && fgets(line, sizeof line, f) != NULL)
+        told = sscanf(line, "write_bytes: %" SCNu64, bytes) == 1;
+    if (f != NULL) fclose(f);
+    return told;
 }
 
 /** The lowest free descriptor, INT_MAX if there is none; 0 if that can't be told: a driver has closed them. */

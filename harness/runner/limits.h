@@ -3,7 +3,9 @@
 #ifndef NNV_HARNESS_LIMITS_H
 #define NNV_HARNESS_LIMITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "harness/runner/suite.h"
 
@@ -12,6 +14,17 @@
  * them this does nothing.
  */
 void nnv_limit_memory(uint64_t bytes);
+
+/**
+ * No file that this process or its children write grows beyond so many bytes: the kernel ends who tries, with SIGXFSZ.
+ * What all files together take is measured instead: nnv_written().
+ */
+void nnv_limit_files(uint64_t bytes);
+/**
+ * Bytes that a process (0: this one) has caused to be written to disk since its start; files in memory are not of
+ * them. False where the system does not tell.
+ */
+bool nnv_written(pid_t pid, uint64_t *bytes);
 
 /** Follows the file descriptors of a worker from case to case. */
 struct nnv_descriptors {

@@ -35,6 +35,7 @@ static const double SAMPLED = 10;
 
 /** A suite, an operation of one, or a kind of an operation's cases. */
 struct class {
+    uint64_t key; /**< of its words and those above it: whatever other classes there are, its cases keep their places */
     size_t count;
     double weight;
     double start; /**< of a kind: where its golden steps begin, 0 to 1 */
@@ -54,11 +55,12 @@ struct order {
 
 /** The class that words tell apart from others of the class above it; NNV_MAP_NONE when out of memory. */
 static uint32_t class_of(struct order *o, uint32_t above, const char *words) {
-    const uint64_t parts[] = {above, nnv_hash_str(words)}, key = nnv_hash_bytes(parts, sizeof parts);
+    const uint64_t parts[] = {above == NNV_MAP_NONE ? 0 : o->class[above].key, nnv_hash_str(words)},
+                   key = nnv_hash_bytes(parts, sizeof parts);
     const uint32_t old = o->ids.count, id = nnv_id_add(&o->ids, key);
     if (id == old && id != NNV_MAP_NONE) {
         struct nnv_rng rng = nnv_rng_make(0, key, 0);
-        o->class[id] = (struct class){.weight = weight_of(words), .start = nnv_rng_unit(&rng)};
+        o->class[id] = (struct class){.key = key, .weight = weight_of(words), .start = nnv_rng_unit(&rng)};
     }
     return id;
 }

@@ -18,7 +18,7 @@ static void use_memory(void) {
     const uint64_t most = (uint64_t)2 << 30, page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t bytes = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page / 4;
     if (bytes > most) bytes = most;
-    volatile uint8_t *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    volatile uint8_t *at = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) _exit(1);
     for (;;)
         for (uint64_t i = 0; i < bytes; i += page) at[i]++;

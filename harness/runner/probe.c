@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "harness/runner/ask.h"
+#include "harness/runner/coverage/counters.h"
 #include "harness/runner/run.h"
 
 enum { CAPABILITIES_BYTES = 16 << 10, WORDS_BYTES = 64 << 10 };
@@ -14,9 +15,10 @@ enum { CAPABILITIES_BYTES = 16 << 10, WORDS_BYTES = 64 << 10 };
 struct card {
     char name[256], version[1024];
     int32_t type, level;
-    uint32_t model_cache_files, data_cache_files;
+    uint32_t model_cache_files, data_cache_files, edges;
     char capabilities[CAPABILITIES_BYTES];
-    char options[WORDS_BYTES], libraries[WORDS_BYTES]; /* words, each terminated, an empty one at the end */
+    char options[WORDS_BYTES], faults[WORDS_BYTES],
+        libraries[WORDS_BYTES]; /* words, each terminated, an empty one at the end */
 };
 
 /* -------------------------------------------------------- in the new process */
@@ -54,11 +56,17 @@ static bool add_word(char *to, size_t *at, const char *word) {
     return true;
 }
 
-static void copy_options(const struct nnvts_driver *driver, char *to) {
+static void copy_words(const char *const *words, char *to) {
     size_t at = 0;
-    if (driver->struct_size < offsetof(struct nnvts_driver, options) + sizeof driver->options) return;
-    for (const char *const *o = driver->options; o != NULL && *o != NULL; o++)
-        if (!add_word(to, &at, *o)) return;
+    for (; words != NULL && *words != NULL; words++)
+        if (!add_word(to, &at, *words)) return;
+}
+
+/** The lists that a driver's table may be too old to have. */
+static void copy_lists(const struct nnvts_driver *d, struct card *card) {
+    if (d->struct_size >= offsetof(struct nnvts_driver, options) + sizeof d->options)
+        copy_words(d->options, card->options);
+    if (d->struct_size >= offsetof(struct nnvts_driver, faults) + sizeof d->faults) copy_words(d->faults, card->faults);
 }
 
 /** The objects that this process has loaded; those behind the first `skip` become words. */
@@ -87,7 +95,7 @@ static enum nnv_status fill_card(struct nnv_answering *in, struct nnv_err *err) 
     *in->phase = NNV_PHASE_OPEN;
     dl_iterate_phdr(see_loaded, &before);
     enum nnv_status st = nnv_client_open(in->client, p->path, p->options, err);
-    if (in->client->driver) copy_options(in->client->driver, card->options);
+    if (in->client->driver) copy_lists(in->client->driver, card);
     if (st != NNV_OK) return st;
     dl_iterate_phdr(see_loaded, &(struct loaded){.skip = before.seen, .words = card->libraries});
     const struct nnvts_device *d = in->client->device;
@@ -98,6 +106,7 @@ static enum nnv_status fill_card(struct nnv_answering *in, struct nnv_err *err) 
     card->level = d->feature_level;
     card->model_cache_files = d->model_cache_files;
     card->data_cache_files = d->data_cache_files;
+    card->edges = nnv_coverage_edges();
     add_capabilities(&t, &d->capabilities);
     bool fits = !t.failed && t.len < CAPABILITIES_BYTES;
     snprintf(card->capabilities, sizeof card->capabilities, "%s", fits ? t.data : "{}");
@@ -150,9 +159,11 @@ static enum nnv_status read_card(struct card *card, struct nnv_arena *arena, str
         .level = card->level,
         .capabilities = nnv_arena_strdup(arena, card->capabilities),
         .options = unpack(card->options, arena, &failed),
+        .faults = unpack(card->faults, arena, &failed),
         .libraries = unpack(card->libraries, arena, &failed),
         .model_cache_files = card->model_cache_files,
         .data_cache_files = card->data_cache_files,
+        .edges = card->edges,
     };
     if (failed || !got.name || !got.version || !got.capabilities) return nnv_no_memory(err);
     *info = got;

@@ -9,10 +9,12 @@
 #include "base/clock.h"
 #include "base/words.h"
 #include "harness/journal/command.h"
+#include "harness/runner/coverage/coverage.h"
 #include "harness/runner/determinism.h"
 #include "harness/runner/dump.h"
 #include "harness/journal/expect.h"
 #include "harness/journal/journal.h"
+#include "harness/runner/leaks.h"
 #include "harness/runner/order.h"
 #include "harness/runner/pool/pool.h"
 #include "harness/journal/record.h"
@@ -29,6 +31,7 @@ struct run {
     struct nnv_dumper *dumper;
     struct nnv_text line;
     uint64_t tick_ns;
+    const struct nnv_driver_info *driver;
     const char *threads;    /**< the driver's option for them ("threads="), or NULL */
     struct nnv_text graphs; /* what random graphs are made of, where not of all */
 };
@@ -104,6 +107,11 @@ static enum nnv_status on_idle(void *context, struct nnv_err *err) {
     struct run *r = context;
     enum nnv_status st = nnv_dumper_step(r->dumper, err);
     return st == NNV_OK ? on_waiting(r, err) : st;
+}
+
+static bool on_busy(void *context) {
+    const struct run *r = context;
+    return nnv_dumper_busy(r->dumper);
 }
 
 static bool on_opened(void *context) {
@@ -203,6 +211,7 @@ static enum nnv_status go(struct run *r, struct nnv_journal_past *past, bool *in
     r->dumper = nnv_dumper_new(&(struct nnv_dumper_options){
         .config = o->config,
         .cases = o->cases,
+        .driver = r->driver,
         .folder = o->config->out,
         .before = past->dumps,
         .context = r,
@@ -220,6 +229,7 @@ static enum nnv_status go(struct run *r, struct nnv_journal_past *past, bool *in
         .context = r,
         .ended = on_ended,
         .idle = on_idle,
+        .busy = on_busy,
         .opened = on_opened,
         .note = on_note,
     };
@@ -230,7 +240,10 @@ static enum nnv_status go(struct run *r, struct nnv_journal_past *past, bool *in
     struct nnv_run_config judged = *o->config;
     struct nnv_passes passes = {0};
     uint32_t *order = calloc(o->count + 1, sizeof *order);
-    enum nnv_status st = order && last ? nnv_order(o->cases, o->count, order, err) : nnv_no_memory(err);
+    bool *watched = calloc(o->count + 1, sizeof *watched);
+    enum nnv_status st = order && last && watched ? nnv_order(o->cases, o->count, order, err) : nnv_no_memory(err);
+    if (st == NNV_OK) st = nnv_leaks_choose(o->config, o->cases, o->count, watched, err);
+    pool.watched = watched;
     if (st == NNV_OK && past->done != NULL) st = learn_from_death(r, past, last, err);
     if (st == NNV_OK) note_running(o, last, &running);
     pool.order = order;
@@ -242,6 +255,7 @@ static enum nnv_status go(struct run *r, struct nnv_journal_past *past, bool *in
     if (st == NNV_OK && !*interrupted) st = nnv_pool_run(&pool, interrupted, err);
     nnv_passes_free(&passes);
     nnv_running_close(&running, o->config->out, st == NNV_OK);
+    free(watched);
     free(order);
     free(last);
     if (st == NNV_OK) st = nnv_dumper_finish(r->dumper, *interrupted, err);
@@ -291,11 +305,18 @@ enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted
     if (st == NNV_OK)
         st = nnv_driver_probe(config->driver_path, config->driver_options,
                               nnv_opening_ns(config->timeout_ns, config->least_opening_ns), arena, &driver, err);
+    if (st == NNV_OK && config->coverage != NULL)
+        st = nnv_coverage_begin(config->coverage, config->driver, config->driver_path, driver.edges, config->out, err);
     if (st == NNV_OK) st = meet(options, &r.graphs, err);
     if (st == NNV_OK) driver.graphs = r.graphs.len > 0 ? r.graphs.data : NULL;
+    r.driver = &driver;
     if (st == NNV_OK) r.threads = threads_option(&driver);
     if (st == NNV_OK && options->expectations != NULL) apply(options->expectations, config, &driver);
     if (st == NNV_OK) st = nnv_journal_open(config->out, &r.journal, &exists, err);
+    struct nnv_err why = {0};
+    if (st == NNV_OK && options->keep_previous && exists && !options->resume &&
+        nnv_journal_set_aside(&r.journal, &why) != NNV_OK)
+        on_note(&r, why.text);
     if (st == NNV_OK) st = options->resume && exists ? go_on(&r, &driver, &past, err) : begin(&r, &driver, err);
     if (st == NNV_OK) st = go(&r, &past, interrupted, err);
     nnv_dumper_free(r.dumper);
@@ -323,10 +344,12 @@ static enum nnv_status on_one_ended(void *context, const struct nnv_ended *e, st
 enum nnv_status nnv_run_one(const struct nnv_run_config *config, const struct nnv_case *c, char **record,
                             struct nnv_err *err) {
     struct one one = {.c = c};
+    const bool watched = config->leaks != NNV_LEAKS_OFF;
     struct nnv_pool_options pool = {
         .config = config,
         .cases = c,
         .count = 1,
+        .watched = &watched,
         .context = &one,
         .ended = on_one_ended,
         .note = on_note,

@@ -14,7 +14,9 @@ struct nnv_run_options {
     size_t count;
     struct nnv_expectations *expectations; /**< bound to the cases (expect.h); NULL: none */
     const struct nnv_shard *shard;         /**< cases are a shard of it; NULL: they are all */
-    bool resume; /**< go on with the journal in config->out: cases that have a record are not run again */
+    bool resume;        /**< go on with the journal in config->out: cases that have a record are not run again */
+    bool keep_previous; /**< the run that is in config->out is kept, see nnv_journal_set_aside(), where that is possible
+                         */
     int argc;
     char **argv;                             /**< for the journal's first line and for replay lines */
     const struct nnv_run_observer *observer; /**< may be NULL */
@@ -45,7 +47,9 @@ struct nnv_driver_info {
     const char *capabilities; /**< JSON object: relaxed_scalar, relaxed_tensor, if, while, operands: {type: [exec_time,
                                  power]} */
     const char *const *options; /**< NULL-terminated, or NULL */
+    const char *const *faults;  /**< those of options with which it is wrong on purpose; NULL-terminated, or NULL */
     uint32_t model_cache_files, data_cache_files;
+    uint32_t edges; /**< of its code, where it was built to count what is reached; see coverage/counters.h */
     const char *const
         *libraries;     /**< files that were loaded with the driver, beside its own; NULL-terminated, or NULL */
     const char *graphs; /**< what random graphs are made of: "58 of 412 operations x types"; NULL: of all */

@@ -18,7 +18,10 @@ static void on_signal(int number) {
 }
 
 void nnv_signals_take(struct nnv_signals *s, struct nnv_hub *h) {
-    interrupts = 0;
+    struct sigaction now;
+    sigaction(SIGCHLD, NULL, &now);
+    if (now.sa_handler != on_signal) interrupts = 0;
+    s->hub = hub;
     hub = h;
     for (int i = 0; i < NNV_SIGNALS; i++) {
         struct sigaction a = {.sa_handler = taken[i] == SIGXFSZ ? SIG_IGN : on_signal, .sa_flags = SA_RESTART};
@@ -30,7 +33,7 @@ void nnv_signals_take(struct nnv_signals *s, struct nnv_hub *h) {
 
 void nnv_signals_give_back(const struct nnv_signals *s) {
     for (int i = 0; i < NNV_SIGNALS; i++) sigaction(taken[i], &s->before[i], NULL);
-    hub = NULL;
+    hub = s->hub;
 }
 
 int nnv_signals_interrupts(void) { return interrupts; }

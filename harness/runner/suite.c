@@ -93,6 +93,27 @@ enum nnv_status nnv_case_precision(const struct nnv_run_config *config, const st
     return NNV_OK;
 }
 
+/** True if all words of the text are NAME=VALUE, as those that were drawn for an operation. */
+static bool has_attributes(const char *text) {
+    while (text != NULL && *text != '\0') {
+        const size_t n = strcspn(text, " "), name = strcspn(text, "= ");
+        if (name == 0 || name >= n) return false;
+        text += n + (text[n] == ' ');
+    }
+    return text != NULL;
+}
+
+/** How the spec uses the operation that the case is about: the rank of its first input, and what was drawn for it. */
+static void add_uses(const struct nnv_case *c, const struct nnv_spec *spec, struct nnv_text *out) {
+    const struct nnv_op *op = nnv_op_by_name(c->op);
+    const struct nnv_subgraph *m = &spec->model.main;
+    uint32_t i = 0;
+    while (op != NULL && i < m->noperations && m->operations[i].type != op->code) i++;
+    if (op == NULL || i == m->noperations || m->operations[i].nin == 0) return;
+    nnv_text_addf(out, "rank=%u", m->operands[m->operations[i].in[0]].rank);
+    if (has_attributes(spec->source)) nnv_text_addf(out, " %s", spec->source);
+}
+
 static void run_case(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
     struct nnv_spec *spec = NULL;
@@ -110,9 +131,11 @@ static void run_case(struct nnv_case_env *env, const struct nnv_case *c, struct 
     enum nnv_status st = suite->build(env->config, c, env->arena, &spec, &err);
     enum nnv_precision precision = NNV_PRECISION_NNAPI;
     if (st == NNV_OK) st = nnv_case_precision(env->config, suite, spec, &precision, &err);
-    if (st == NNV_OK)
+    if (st == NNV_OK) {
         nnv_judge(env, spec, c->level, precision, result);
-    else
+        add_uses(c, spec, &result->uses);
+    }
+    if (st != NNV_OK)
         nnv_result_end(result,
                        st == NNV_INVALID       ? NNVTS_WHY_MALFORMED
                        : st != NNV_UNSUPPORTED ? NNVTS_WHY_HARNESS

@@ -7,6 +7,7 @@
 #include "harness/judge/judge.h"
 #include "harness/client/driver.h"
 
+struct nnv_coverage;
 struct nnv_passes;
 
 /** What becomes of the bytes that a driver answers, see determinism.h. */
@@ -15,6 +16,9 @@ enum nnv_determinism {
     NNV_DETERMINISM_PASS, /**< they are handed on, whatever the verdict */
     NNV_DETERMINISM_JUDGE /**< they must be the same each time */
 };
+
+/** Of which cases what they leave behind in their worker is counted, see leaks.h. */
+enum nnv_leak_watch { NNV_LEAKS_SOME, NNV_LEAKS_ALL, NNV_LEAKS_OFF };
 
 /** What a run was asked to do: the same for all its cases. */
 struct nnv_run_config {
@@ -25,20 +29,30 @@ struct nnv_run_config {
     uint64_t seed;
     int precision;                           /**< enum nnv_precision, or -1: the suite's default */
     const struct nnv_arithmetic *arithmetic; /**< that the driver promises; NULL: what a spec says, else strict */
-    int tier;                                /**< 0 smoke, 1 default, 2 full */
+    int tier;                                /**< a number of tier.h */
     uint64_t count;                          /**< random graphs; 0: the tier says */
     uint64_t timeout_ns;                     /**< of one case */
     uint64_t least_opening_ns; /**< that a driver may take to open, however short timeout_ns is; 0: 10 s */
     uint64_t stress_ns;        /**< that the cases of stress take together; 0: a moment each */
     uint64_t budget_ns;        /**< no case begins after so long; what is left is SKIP; 0: no limit */
     uint64_t memory;           /**< bytes that a worker may map beyond what it has when it starts; 0: no limit */
+    uint64_t disk;             /**< bytes that a case may write to disk, see limits.h; 0: no limit */
+    uint64_t silence_ns;       /**< that a case may go without a sign of life in the driver's calls; 0: no limit */
+    uint64_t min_judged; /**< percent of the cases that must be judged, neither unsupported nor skipped; 0: none */
     uint64_t max_failures, max_timeouts; /**< cases that go wrong, or hang, before the run ends; 0: no limit */
+    const char *kernel_log;              /**< followed while cases run, see nnv_kernel_log_open() */
     const char *reset_hook;              /**< command that brings the device back after a death; NULL: none */
+    const char *suspend_hook;            /**< that suspends it in the middle of each case of stress; NULL: none */
     int jobs;
     enum nnv_determinism determinism;
     const struct nnv_passes *passes; /**< JUDGE: what the answers are compared with; or NULL */
-    bool one_cpu;                    /**< workers may use one processor only */
-    uint32_t repeat;                 /**< times that each case is run; 0 is 1 */
+    enum nnv_leak_watch leaks;
+    bool one_cpu;                  /**< workers may use one processor only */
+    uint32_t repeat;               /**< times that each case is run; 0 is 1 */
+    uint64_t keep_below;           /**< of which passes the answers are kept, see keep.h; 0: of none */
+    struct nnv_coverage *coverage; /**< where what is reached of the driver's code is summed up; NULL: nobody asks */
+    const char *saturation;        /**< why the random graphs are count, one line; NULL: nothing was estimated */
+    const char *networks;          /**< where the specs stand in networks, as JSON; NULL: nobody says */
 };
 
 struct nnv_suite {

@@ -3,23 +3,31 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "harness/runner/coverage/coverage.h"
+#include "harness/runner/coverage/gcov.h"
 #include "harness/runner/crash.h"
 #include "harness/client/memory.h"
 #include "harness/client/restore.h"
 #include "harness/runner/determinism.h"
+#include "harness/runner/keep.h"
+#include "harness/runner/leaks.h"
+#include "harness/runner/resources.h"
 #include "harness/runner/limits.h"
 #include "harness/runner/pool/running.h"
 #include "base/process.h"
 #include "nnvts/result.h"
 
-enum { LOG_COPY = 200 }; /* the worker's own descriptor of the log, out of the way of the driver's */
+enum { LOG_COPY = 200, MOST_DEVICES = 32 }; /* the worker's own descriptor of the log, out of the way of the driver's */
 
 /* ---------------------------------------------------------------------- log */
 
@@ -59,8 +67,10 @@ struct worker {
     size_t turn; /* cases that have begun */
     int log;
     struct nnv_descriptors descriptors;
+    struct nnv_leaks leaks;
     struct nnv_process_state state; /* as it was before the driver came */
     char printed[NNV_LOG_KEPT];
+    uint32_t printed_bytes;
 };
 
 static void enter(struct nnv_channel *c, enum nnv_worker_state state) {
@@ -77,9 +87,47 @@ static void leave_if_forked(const struct worker *w) {
     if (getpid() != w->pid) _exit(0);
 }
 
+/** Operations that devices behind the driver have computed: in this process, before the case. */
+struct computed {
+    uint32_t count;
+    uint64_t before[MOST_DEVICES];
+};
+
+static void note_computed(struct worker *w, struct computed *c) {
+    const struct nnvts_computed *now = nnv_device_computed(w->env.client->device, &c->count);
+    if (now == NULL || c->count > MOST_DEVICES) c->count = 0;
+    for (uint32_t i = 0; i < c->count; i++) c->before[i] = now[i].operations;
+}
+
+/** What they have computed since. Names are the driver's words. */
+static void tell_computed(struct worker *w, const struct computed *c) {
+    uint32_t count;
+    const struct nnvts_computed *now = nnv_device_computed(w->env.client->device, &count);
+    struct nnv_text *t = &w->result.devices;
+    for (uint32_t i = 0; now != NULL && i < count && i < c->count; i++) {
+        if (now[i].device == NULL || now[i].operations == c->before[i]) continue;
+        nnv_text_addf(t, "%s%.*s=", t->len > 0 ? " " : "", (int)strcspn(now[i].device, " ="), now[i].device);
+        nnv_text_addf(t, "%" PRIu64, now[i].operations - c->before[i]);
+    }
+}
+
+/** Ends as the kernel ends who writes too large a file, if all files of the case together are too large. */
+static void check_disk(const struct worker *w) {
+    uint64_t now;
+    const uint64_t most = w->work->config->disk;
+    if (most == 0 || !nnv_written(0, &now) || now - atomic_load(&w->channel->written) <= most) return;
+    w->channel->phase = NNV_PHASE_NONE;
+    raise(SIGXFSZ);
+}
+
+/** What the driver has printed in the case. */
+static void take_log(struct worker *w) {
+    if (__fpending(stdout) > 0) fflush(stdout);
+    w->printed_bytes = (uint32_t)nnv_log_read(w->log, atomic_load(&w->channel->log_start), w->printed);
+}
+
 static void publish(struct worker *w, uint32_t index, uint64_t ns) {
     struct nnv_result *r = &w->result;
-    if (__fpending(stdout) > 0) fflush(stdout);
     struct nnv_record record = {
         .index = index,
         .verdict = r->verdict,
@@ -97,9 +145,13 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
         .outputs = r->outputs.data,
         .outputs_bytes = bytes_of(&r->outputs),
         .log = w->printed,
+        .uses = r->uses.data,
+        .uses_bytes = r->uses.failed ? 0 : bytes_of(&r->uses),
+        .devices = r->devices.data,
+        .devices_bytes = r->devices.failed ? 0 : bytes_of(&r->devices),
         .answer = r->answer.data,
         .answer_bytes = r->answer.failed ? 0 : bytes_of(&r->answer),
-        .log_bytes = (uint32_t)nnv_log_read(w->log, atomic_load(&w->channel->log_start), w->printed),
+        .log_bytes = w->printed_bytes,
     };
     if (w->work->config->determinism == NNV_DETERMINISM_PASS) {
         record.answer = w->answers.blob.data;
@@ -120,11 +172,18 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
 
 /** Empties a result and keeps the memory of its texts. */
 static void begin_result(struct nnv_result *r) {
-    struct nnv_text reason = r->reason, outputs = r->outputs, answer = r->answer;
-    nnv_text_clear(&answer);
-    nnv_text_clear(&reason);
-    nnv_text_clear(&outputs);
-    *r = (struct nnv_result){.verdict = NNVTS_ERROR, .reason = reason, .outputs = outputs, .answer = answer};
+    struct nnv_result empty = {.verdict = NNVTS_ERROR,
+                               .reason = r->reason,
+                               .outputs = r->outputs,
+                               .uses = r->uses,
+                               .devices = r->devices,
+                               .answer = r->answer};
+    nnv_text_clear(&empty.reason);
+    nnv_text_clear(&empty.outputs);
+    nnv_text_clear(&empty.uses);
+    nnv_text_clear(&empty.devices);
+    nnv_text_clear(&empty.answer);
+    *r = empty;
 }
 
 /** How bad a verdict is that a worker lives to tell. */
@@ -158,6 +217,20 @@ static void repeat_case(struct worker *w, const struct nnv_case *c) {
     if (bad > 0 && bad < done) nnv_text_addf(&w->result.reason, "\nin %u of %u runs", bad, done);
 }
 
+/** The case that runs once more, for nnv_leaks_end(). */
+static bool run_again(void *context) {
+    struct worker *w = context;
+    const struct nnv_case *c = &w->work->cases[atomic_load(&w->channel->current)];
+    nnv_arena_reset(w->env.arena);
+    atomic_fetch_add(&w->channel->serial, 1);
+    begin_result(&w->other);
+    nnv_case_run(&w->env, c, &w->other);
+    leave_if_forked(w);
+    nnv_process_state_restore(&w->state);
+    w->result.worker_damaged = w->other.worker_damaged;
+    return !w->other.worker_damaged;
+}
+
 /** The driver closes the device, which a sound one survives. */
 static void close_device(struct worker *w) {
     w->channel->phase = NNV_PHASE_CLOSE;
@@ -173,6 +246,13 @@ static bool is_last(const struct worker *w) {
     return work->one_each || atomic_load(&work->hub->stop) || atomic_load(&work->hub->next) >= work->count;
 }
 
+/** Whether what the case leaves behind is counted; where its answers alone matter, it is not. */
+static bool is_watched(const struct nnv_work *work, uint32_t index) {
+    const struct nnv_run_config *config = work->config;
+    return config->determinism == NNV_DETERMINISM_OFF && config->repeat <= 1 && work->watched != NULL &&
+           work->watched[index];
+}
+
 static void run_case(struct worker *w, uint32_t index) {
     const struct nnv_case *c = &w->work->cases[index];
     const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
@@ -184,8 +264,16 @@ static void run_case(struct worker *w, uint32_t index) {
     atomic_store(&ch->start_ns, start);
     atomic_store(&ch->log_start, log_begin(w->log));
     nnv_running_note(w->note, w->turn++, c->name, w->work->last);
+    uint64_t written = 0;
+    if (w->work->config->disk > 0 && nnv_written(0, &written)) atomic_store(&ch->written, written);
     enter(ch, NNV_WORKER_RUNNING);
+    errno = 0; /* what it is where the driver dies is the driver's */
     begin_result(&w->result);
+    w->env.keep_right = nnv_keeps(w->work->config, c);
+    const bool watched = is_watched(w->work, index);
+    struct computed computed;
+    note_computed(w, &computed);
+    if (watched) nnv_leaks_begin(&w->leaks);
     if (w->work->config->determinism == NNV_DETERMINISM_JUDGE) {
         nnv_case_run_determinism(&w->env, c, index, w->work->config->passes, &w->result);
     } else if (w->work->config->repeat > 1) {
@@ -197,10 +285,16 @@ static void run_case(struct worker *w, uint32_t index) {
     }
     leave_if_forked(w);
     const uint64_t ns = nnv_now_ns() - start;
+    check_disk(w);
+    tell_computed(w, &computed);
     nnv_process_state_restore(&w->state);
+    take_log(w);
+    if (watched) nnv_leaks_end(&w->leaks, w->work->config->timeout_ns, run_again, w, &w->result);
+    if (nnv_held_scarce()) w->result.worker_damaged = true; /* the next cases are not to pay for it */
     nnv_descriptors_check(&w->descriptors, &w->result);
     /* Closing is a part of the last case: somebody has to answer for a driver that dies of it. */
     if (!w->result.worker_damaged && is_last(w)) close_device(w);
+    nnv_coverage_tell();
     publish(w, index, ns);
     ch->phase = NNV_PHASE_NONE;
     enter(ch, NNV_WORKER_IDLE);
@@ -262,21 +356,27 @@ static void use_one_cpu(void) {
     sched_setaffinity(0, sizeof one, &one);
 }
 
-static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channel *channel, char *note) {
+static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channel *channel,
+                                  struct nnv_coverage_told *coverage, char *note) {
     struct nnv_hub *hub = work->hub;
     struct nnv_client client = {0};
     struct worker self = {.work = work, .channel = channel, .note = note, .pid = getpid(), .supervisor = getppid()};
     self.log = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, LOG_COPY);
     nnv_restore_thread();
+    nnv_coverage_tell_to(coverage);
+    const char *gcov = work->config->coverage != NULL ? work->config->coverage->gcov : NULL;
+    if (gcov != NULL) nnv_gcov_write_to(gcov);
     if (!nnv_crash_install(channel, hub)) {
         nnv_no_memory(&channel->error);
         enter(channel, NNV_WORKER_REFUSED);
         _exit(0);
     }
     if (work->config->one_cpu) use_one_cpu();
+    if (work->config->disk > 0) nnv_limit_files(work->config->disk);
     if (work->config->memory > 0) nnv_limit_memory(work->config->memory);
     if (!open_driver(&self, &client) || !is_well(&self)) _exit(0);
     nnv_descriptors_begin(&self.descriptors);
+    self.leaks.known = work->leaks;
     enter(channel, NNV_WORKER_IDLE);
     do {
         if (atomic_load(&hub->stop) || getppid() != self.supervisor) break;
@@ -287,15 +387,21 @@ static _Noreturn void worker_main(const struct nnv_work *work, struct nnv_channe
     if (!self.closed && !self.result.worker_damaged) {
         enter(channel, NNV_WORKER_CLOSING);
         close_device(&self);
+        nnv_coverage_tell();
     }
     enter(channel, NNV_WORKER_FINISHED);
+    if (gcov != NULL) exit(0); /* counts are written by what the driver does at the end of a process */
     _exit(0);
 }
 
 enum nnv_status nnv_worker_start(const struct nnv_work *work, uint32_t number, char *note, struct nnv_worker *worker,
                                  struct nnv_err *err) {
     struct nnv_channel *channel = nnv_shared_new(sizeof *channel);
-    if (channel == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for a worker");
+    struct nnv_coverage_told *coverage = work->config->coverage != NULL ? nnv_shared_new(sizeof *coverage) : NULL;
+    if (channel == NULL || (work->config->coverage != NULL && coverage == NULL)) {
+        nnv_shared_free(channel, channel != NULL ? sizeof *channel : 0);
+        return nnv_fail(err, NNV_NO_MEMORY, "out of memory for a worker");
+    }
     enum nnv_status s = NNV_OK;
     int log = log_new(); /* where that is impossible, there is no log */
     nnv_shared_inherit(work->hub, sizeof *work->hub, true);
@@ -303,23 +409,27 @@ enum nnv_status nnv_worker_start(const struct nnv_work *work, uint32_t number, c
     pid_t pid = nnv_process_fork();
     if (pid == 0) {
         nnv_process_sandbox(log);
-        worker_main(work, channel, note);
+        worker_main(work, channel, coverage, note);
     }
     nnv_shared_inherit(channel, sizeof *channel, false);
+    if (coverage != NULL) nnv_shared_inherit(coverage, sizeof *coverage, false);
     nnv_shared_inherit(work->hub, sizeof *work->hub, false);
     if (note != NULL) nnv_shared_inherit(note, NNV_RUNNING_BYTES, false);
     if (pid < 0) {
         s = nnv_fail(err, NNV_IO, "cannot start a worker process: %s", strerror(errno));
         if (log >= 0) close(log);
         nnv_shared_free(channel, sizeof *channel);
+        nnv_shared_free(coverage, sizeof *coverage);
         return s;
     }
-    *worker = (struct nnv_worker){.pid = pid, .number = number, .channel = channel, .note = note, .log = log};
+    *worker = (struct nnv_worker){
+        .pid = pid, .number = number, .channel = channel, .coverage = coverage, .note = note, .log = log};
     return s;
 }
 
 void nnv_worker_free(struct nnv_worker *worker) {
     nnv_shared_free(worker->channel, sizeof *worker->channel);
+    nnv_shared_free(worker->coverage, sizeof *worker->coverage);
     if (worker->log >= 0) close(worker->log);
     *worker = (struct nnv_worker){.log = -1};
 }

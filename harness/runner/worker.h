@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "harness/runner/channel.h"
+#include "harness/runner/coverage/counters.h"
 #include "harness/runner/suite.h"
 
 enum {
@@ -22,7 +23,9 @@ struct nnv_work {
     bool one_each;         /**< a worker runs one case and ends */
     unsigned last; /**< nnvts was killed while the case ran, which now runs alone for the so manyth time; or 0 */
     struct nnv_hub *hub;
-    uint32_t known; /**< a case that the driver must still pass before the worker takes others; UINT32_MAX: none */
+    const bool *watched; /**< count of cases: whose leftovers are counted, see leaks.h; NULL: of none */
+    unsigned leaks;      /**< found before the worker starts */
+    uint32_t known;      /**< a case that the driver must still pass before the worker takes others; UINT32_MAX: none */
 };
 
 /** A worker as the supervisor sees it. */
@@ -30,8 +33,9 @@ struct nnv_worker {
     pid_t pid;       /**< also of its process group; 0: none */
     uint32_t number; /**< 1, 2, 3 ... in the order of starting */
     struct nnv_channel *channel;
-    char *note; /**< page of the file `running` for it, NULL: none */
-    int log;    /**< descriptor of what it prints, -1: none; its offset is the worker's too */
+    struct nnv_coverage_told *coverage; /**< what it reaches of the driver's code; NULL: nobody asks */
+    char *note;                         /**< page of the file `running` for it, NULL: none */
+    int log;                            /**< descriptor of what it prints, -1: none; its offset is the worker's too */
 };
 
 /** Starts a worker; note may be NULL, see nnv_worker. NNV_IO or NNV_NO_MEMORY; then *worker is as before. */

@@ -41,7 +41,7 @@ static const struct tier tiers[] = {
      .thin = 40,
      .stride = 1,
      .planned = {[NNV_PLAN_COVER] = 1,
-                 [NNV_PLAN_SIZE] = 5,
+                 [NNV_PLAN_SIZE] = 2,
                  [NNV_PLAN_LAYER] = 1,
                  [NNV_PLAN_LARGE] = 1,
                  [NNV_PLAN_INPUTS] = 5,

@@ -74,7 +74,7 @@ struct place {
 /** What selection asks of a case. */
 struct traits {
     const char *name, *op, *type;
-    bool relaxed, fails;
+    bool relaxed, fails, malformed;
     int level;
 };
 
@@ -88,15 +88,16 @@ static enum nnv_status add_case(struct nnv_case_list *list, const struct source 
         .suite = "spec",
         .op = t->op,
         .type = t->type,
-        .tags = t->relaxed && t->fails ? "relaxed expect_failure"
-                : t->relaxed           ? "relaxed"
-                : t->fails             ? "expect_failure"
-                                       : "",
+        .tags = t->malformed             ? "malformed"
+                : t->relaxed && t->fails ? "relaxed expect_failure"
+                : t->relaxed             ? "relaxed"
+                : t->fails               ? "expect_failure"
+                                         : "",
         .level = t->level,
         .a = at.offset,
         .b = at.len,
         .c = at.line,
-        .data = source->path,
+        .file = source->path,
     };
     return word && c.name ? nnv_case_add(list, &c, err) : nnv_no_memory(err);
 }
@@ -112,6 +113,7 @@ static enum nnv_status add_json(struct nnv_case_list *list, const struct source 
         .type = type_of(main),
         .relaxed = json_is_true(json_object_get(spec, "relaxed")),
         .fails = json_is_true(json_object_get(spec, "expect_failure")),
+        .malformed = !json_is_object(spec),
         .level = nnv_level_by_name(string_of(spec, "min_version")),
     };
     enum nnv_status st = add_case(list, source, at, &t, err);
@@ -138,6 +140,7 @@ static enum nnv_status add_cpp(struct nnv_case_list *list, const struct source *
         t.level = spec->min_version;
     } else {
         const char *name = nnv_spec_cpp_name(text, at.len, source->path, arena);
+        t.malformed = true;
         if (name) t.name = name;
     }
     return add_case(list, source, at, &t, err);
@@ -157,7 +160,7 @@ static enum nnv_status add_onnx(struct nnv_case_list *list, const struct source 
                                    .foreign = true,
                                    .a = i,
                                    .b = sets,
-                                   .data = source->path};
+                                   .file = source->path};
         st = c.name ? nnv_case_add(list, &c, err) : nnv_no_memory(err);
     }
     return st;
@@ -227,21 +230,22 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
 /* ------------------------------------------------------------------ building */
 
 static enum nnv_status read_text(const struct nnv_case *c, struct nnv_arena *arena, char **text, struct nnv_err *err) {
-    const char *path = c->data;
-    char *buffer = NNV_NEW(arena, char, c->b + 1);
+    const char *path = c->file;
+    const size_t bytes = (size_t)c->b;
+    char *buffer = NNV_NEW(arena, char, bytes + 1);
     if (!buffer) return nnv_no_memory(err);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return nnv_fail(err, NNV_IO, "%s: %s", path, strerror(errno));
     size_t done = 0;
     ssize_t n = 1;
-    while (done < c->b && n > 0) {
-        n = pread(fd, buffer + done, c->b - done, (off_t)(c->a + done));
+    while (done < bytes && n > 0) {
+        n = pread(fd, buffer + done, bytes - done, (off_t)(c->a + done));
         if (n > 0) done += (size_t)n;
         if (n < 0 && errno == EINTR) n = 1;
     }
-    enum nnv_status st = done == c->b ? NNV_OK
-                         : n < 0      ? nnv_fail(err, NNV_IO, "%s: %s", path, strerror(errno))
-                                      : nnv_fail(err, NNV_IO, "%s: the file became shorter during the run", path);
+    enum nnv_status st = done == bytes ? NNV_OK
+                         : n < 0       ? nnv_fail(err, NNV_IO, "%s: %s", path, strerror(errno))
+                                       : nnv_fail(err, NNV_IO, "%s: the file became shorter during the run", path);
     close(fd);
     if (st == NNV_OK) *text = buffer;
     return st;
@@ -295,8 +299,8 @@ static enum nnv_status build_onnx(const struct nnv_case *c, struct nnv_arena *ar
     if (!*spec) return nnv_no_memory(err);
     if (c->b == 0)
         return nnv_fail(err, NNV_UNSUPPORTED, "%s: there are no test data beside it (--models takes such a file)",
-                        (const char *)c->data);
-    enum nnv_status st = nnv_onnx_test(c->data, (uint32_t)c->a, arena, *spec, err);
+                        (const char *)c->file);
+    enum nnv_status st = nnv_onnx_test(c->file, (uint32_t)c->a, arena, *spec, err);
     (*spec)->name = c->name;
     return st;
 }
@@ -307,9 +311,9 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
     char *text = NULL;
     enum nnv_status st = read_text(c, arena, &text, err);
     if (st != NNV_OK) return st;
-    st = nnv_spec_parse_part(c->data, text, c->b, c->c, arena, spec, err);
+    st = nnv_spec_parse_part(c->file, text, (size_t)c->b, (size_t)c->c, arena, spec, err);
     if (st == NNV_OK && (*spec)->expect_failure) (*spec)->valid = valid_model(c, config->seed, arena);
-    return st == NNV_UNSUPPORTED ? name_unknown(text, c->b, err) : st;
+    return st == NNV_UNSUPPORTED ? name_unknown(text, (size_t)c->b, err) : st;
 }
 
 const struct nnv_suite nnv_suite_spec = {

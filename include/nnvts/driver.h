@@ -390,6 +390,12 @@ enum nnvts_limit {
     NNVTS_LIMIT_LATE_REFUSALS = 32,   /**< a model that breaks a rule may be refused as late as when it is executed */
 };
 
+/** What a device behind this one has computed so far. */
+struct nnvts_computed {
+    const char *device;
+    uint64_t operations; /**< of models that it has executed, counted in each execution */
+};
+
 /** An open device. Name, version, type, level, capabilities and extensions never change while it is open. */
 struct nnvts_device {
     uint32_t struct_size;
@@ -432,6 +438,11 @@ struct nnvts_device {
      * supported, in a line of the driver's own words. NULL: nothing to tell. Valid until this thread asks again.
      */
     const char *(*last_error)(struct nnvts_device *self);
+    /**
+     * Optional. For a device that divides models between others: what each of these has computed since the process
+     * began, *count entries, this thread's until it asks again.
+     */
+    const struct nnvts_computed *(*computed)(struct nnvts_device *self, uint32_t *count);
 };
 
 /** A device as it was before limits came. */
@@ -450,6 +461,8 @@ struct nnvts_driver {
     enum nnvts_status (*open)(const char *options, struct nnvts_device **out, const char **error);
     /** Optional. A NULL-terminated list of the values that options may take, for listings and tests. */
     const char *const *options;
+    /** Optional. Those of options, NULL-terminated, with which the driver is wrong on purpose: for tests of a test. */
+    const char *const *faults;
 };
 
 /** The one symbol of a driver. Returns NULL on failure. */

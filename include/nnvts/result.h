@@ -57,7 +57,10 @@ enum nnvts_verdict {
     X(RULE, FAIL, "breaks a rule of the driver interface")                                                             \
     X(NOT_DETERMINISTIC, FAIL, "does not answer the same bytes each time")                                             \
     X(LEAK, FAIL, "keeps what it must give back")                                                                      \
+    X(KERNEL, FAIL, "makes the kernel report a fault")                                                                 \
     X(DIED, CRASH, "ended its process")                                                                                \
+    X(OUT_OF_MEMORY, CRASH, "died when memory had run out, the machine's or what the run allows")                      \
+    X(DISK, CRASH, "wrote more to disk than the run allows")                                                           \
     X(NO_END, TIMEOUT, "did not end before the deadline of the case")                                                  \
     X(NOTHING_COMPARED, UNTRUSTED, "nothing was compared")                                                             \
     X(HARNESS, ERROR, "nnvts could not do its part")                                                                   \

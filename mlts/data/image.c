@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 enum { MOST_BYTES = 256 << 20, SIGNATURE = 8, CHUNK = 12, HEADER = 13 };
 
@@ -25,9 +26,10 @@ static enum nnv_status check_chunks(const char *path, const uint8_t *file, size_
         const uint32_t length = big_endian(file + at);
         if (length > bytes - at - CHUNK)
             return nnv_fail(err, NNV_INVALID, "%s: a part of %u bytes ends behind the file", path, length);
+        if (memcmp(file + at + 4, "IEND", 4) == 0) return NNV_OK;
         at += CHUNK + length;
     }
-    return NNV_OK;
+    return nnv_fail(err, NNV_INVALID, "%s: it has no end (was it cut off?)", path);
 }
 
 static enum nnv_status decode(png_image *png, const char *path, uint32_t channels, struct nnv_arena *arena,
@@ -62,9 +64,14 @@ enum nnv_status nnv_image_write(const char *path, const struct nnv_image *image,
                      .width = image->width,
                      .height = image->height,
                      .format = image->channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB};
-    if (png_image_write_to_file(&png, path, 0, image->data, 0, NULL)) return NNV_OK;
-    nnv_err_set(err, NNV_IO, "%s: %s", path, png.message);
-    return NNV_IO;
+    png_alloc_size_t bytes = PNG_IMAGE_PNG_SIZE_MAX(png);
+    void *data = malloc(bytes);
+    enum nnv_status st = data ? NNV_OK : nnv_no_memory(err);
+    if (st == NNV_OK && !png_image_write_to_memory(&png, data, &bytes, 0, image->data, 0, NULL))
+        st = nnv_fail(err, NNV_IO, "%s: %s", path, png.message);
+    if (st == NNV_OK) st = nnv_file_create(path, data, bytes, err);
+    free(data);
+    return st;
 }
 
 /** What one extent of the result takes from the source: sum of weight[k] * source[first + k]. */

@@ -18,6 +18,17 @@ bool nnv_metric_top(const double *score, size_t n, size_t label, size_t k) {
     return !isnan(score[label]) && nnv_metric_rank(score, n, label) < k;
 }
 
+double nnv_metric_iou(const double *a, const double *b) {
+    double area_a = 1, area_b = 1, common = 1;
+    for (int i = 0; i < 2; i++) {
+        area_a *= fmax(0, a[2 + i] - a[i]);
+        area_b *= fmax(0, b[2 + i] - b[i]);
+        common *= fmax(0, fmin(a[2 + i], b[2 + i]) - fmax(a[i], b[i]));
+    }
+    const double both = area_a + area_b - common;
+    return common > 0 && both > 0 ? common / both : 0;
+}
+
 size_t nnv_metric_edits(const int32_t *a, size_t na, const int32_t *b, size_t nb) {
     size_t *row = calloc(nb + 1, sizeof *row); /* distance of a[0..i) from b[0..j) */
     if (!row) return SIZE_MAX;

@@ -12,6 +12,9 @@ size_t nnv_metric_rank(const double *score, size_t n, size_t label);
 /** The label is among the k best. NaN scores are never better than others, and a label of NaN score is not. */
 bool nnv_metric_top(const double *score, size_t n, size_t label, size_t k);
 
+/** Intersection over union of two boxes, each two corners: the lower numbers first. 0 where one has no area. */
+double nnv_metric_iou(const double *a, const double *b);
+
 /** Least number of insertions, deletions and substitutions from a to b (Levenshtein). SIZE_MAX: out of memory. */
 size_t nnv_metric_edits(const int32_t *a, size_t na, const int32_t *b, size_t nb);
 

@@ -18,6 +18,12 @@ struct nnv_network_state {
     uint32_t input, output;
 };
 
+/** Outputs that hold what a detector found; boxes are [.., 4]: two corners. */
+struct nnv_network_boxes {
+    bool present;
+    uint32_t boxes, scores, classes; /**< outputs; UINT32_MAX: the network does not give it */
+};
+
 struct nnv_network {
     const char *name;   /**< "mobilenet_v2_1.0_224_float32", "figures_int8", or that of the file */
     const char *origin; /**< "built in code, seed 1", "trained on the project's pictures", a path */
@@ -27,6 +33,7 @@ struct nnv_network {
     uint32_t state_count;
     const struct nnv_network_state *states;
     enum nnv_task task;
+    struct nnv_network_boxes boxes;
 };
 
 /** The input is a state: it comes from the execution before. */

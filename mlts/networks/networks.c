@@ -109,6 +109,26 @@ static enum nnv_task guess_task(const struct nnv_network *net) {
     return NNV_TASK_NONE;
 }
 
+/** The output of this operand; UINT32_MAX: it is none. */
+static uint32_t output_of(const struct nnv_subgraph *s, uint32_t operand) {
+    for (uint32_t i = 0; i < s->nout; i++)
+        if (s->out[i] == operand) return i;
+    return UINT32_MAX;
+}
+
+/** Detectors end in one of these operations; scores, boxes and classes are its first outputs. */
+static void find_boxes(struct nnv_network *net) {
+    const struct nnv_subgraph *s = &net->model.main;
+    for (uint32_t i = 0; i < s->noperations; i++) {
+        const struct nnv_operation *o = &s->operations[i];
+        if (o->type != ANEURALNETWORKS_DETECTION_POSTPROCESSING && o->type != ANEURALNETWORKS_BOX_WITH_NMS_LIMIT)
+            continue;
+        net->boxes = (struct nnv_network_boxes){
+            .boxes = output_of(s, o->out[1]), .scores = output_of(s, o->out[0]), .classes = output_of(s, o->out[2])};
+        net->boxes.present = net->boxes.boxes != UINT32_MAX;
+    }
+}
+
 bool nnv_network_is_file(const char *path) { return nnv_is_tflite(path) || nnv_is_onnx(path); }
 
 enum nnv_status nnv_network_import(const void *data, size_t size, const char *path, struct nnv_arena *arena,
@@ -147,8 +167,8 @@ static bool ends_with(const char *s, const char *end) {
     return n >= k && strcmp(s + n - k, end) == 0;
 }
 
-enum nnv_status nnv_network_open(const char *name, struct nnv_arena *arena, struct nnv_network *net, const char **data,
-                                 struct nnv_err *err) {
+static enum nnv_status open_any(const char *name, struct nnv_arena *arena, struct nnv_network *net, const char **data,
+                                struct nnv_err *err) {
     struct nnv_mobilenet mobilenet;
     *net = (struct nnv_network){.name = nnv_arena_strdup(arena, name)};
     *data = "random";
@@ -175,4 +195,11 @@ enum nnv_status nnv_network_open(const char *name, struct nnv_arena *arena, stru
     return nnv_fail(err, NNV_INVALID,
                     "no network '%s' (%s%s%snnvts bench --list shows them; or a .tflite, .onnx or .json file)", name,
                     near.best ? "did you mean '" : "", near.best ? near.best : "", near.best ? "'? " : "");
+}
+
+enum nnv_status nnv_network_open(const char *name, struct nnv_arena *arena, struct nnv_network *net, const char **data,
+                                 struct nnv_err *err) {
+    const enum nnv_status st = open_any(name, arena, net, data, err);
+    if (st == NNV_OK) find_boxes(net);
+    return st;
 }

@@ -128,7 +128,10 @@ static void open_inputs(struct nnv_cv *c) {
         nnv_cv_resume(c);
         if (strcmp(in->kind, "tensor") != 0)
             nnv_cv_refuse(c, " with an input that is a%s %s", *in->kind == 'o' ? "n" : "", in->kind);
-        if (t && in->type && t->type != in->type)
+        /* ONNX's own tests hold its bits so */
+        const bool bits = t && in->type == NNV_ONNX_BFLOAT16 && t->type == NNV_ONNX_UINT16;
+        if (bits) nnv_cv_refuse(c, " with an input of BFLOAT16");
+        if (t && in->type && t->type != in->type && !bits)
             nnv_cv_fail(c, "input %u is of %s, but its value of %s", i, nnv_onnx_type_name(in->type),
                         nnv_onnx_type_name(t->type));
         if (!t && !in->has_shape && strcmp(in->kind, "tensor") == 0) nnv_cv_refuse(c, " with an input of unknown rank");

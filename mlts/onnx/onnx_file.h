@@ -25,6 +25,7 @@ enum nnv_onnx_type {
     NNV_ONNX_DOUBLE,
     NNV_ONNX_UINT32,
     NNV_ONNX_UINT64,
+    NNV_ONNX_BFLOAT16 = 16,
     NNV_ONNX_UINT4 = 21,
     NNV_ONNX_INT4 = 22,
     NNV_ONNX_UINT2 = 25,

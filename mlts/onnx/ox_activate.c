@@ -203,8 +203,8 @@ static void clip(struct nnv_cv *c) {
     const bool floats = NNV_OX_FLOAT >> type & 1;
     double low, high;
     uint32_t x = nnv_ox_in(c, 0);
-    const bool known =
-        known_bound(c, 1, "min", -(double)INFINITY, &low) & known_bound(c, 2, "max", (double)INFINITY, &high);
+    const bool from = known_bound(c, 1, "min", -(double)INFINITY, &low);
+    const bool known = known_bound(c, 2, "max", (double)INFINITY, &high) && from;
     if (!nnv_cv_ok(c)) return;
     if (known && floats && low == 0 && (high == 6 || isinf(high))) {
         give(c, applied(c, high == 6 ? ANEURALNETWORKS_RELU6 : ANEURALNETWORKS_RELU, x));

@@ -128,6 +128,7 @@ bool nnv_fusion_takes(const struct nnv_fusion_chain *chain, int32_t type) {
 static uint32_t draw_extents(const struct nnv_fusion *what, struct nnv_chain *c, uint32_t *dims) {
     static const uint32_t images[][4] = {{1, 8, 8, 4}, {2, 7, 6, 3}, {1, 6, 6, 5},
                                          {2, 5, 9, 8}, {1, 9, 9, 3}, {1, 8, 4, 16}};
+    enum { SQUARE = 1 };
     static const uint32_t others[][3] = {{2, 5, 6}, {1, 8, 8}, {3, 4, 17}, {1, 1, 16}};
     uint32_t rank = 0, turns = 0;
     for (int i = 0; i < what->chain->count; i++) {
@@ -142,6 +143,8 @@ static uint32_t draw_extents(const struct nnv_fusion *what, struct nnv_chain *c,
     /* two that do not cancel each other leave the extents alone where they are equal */
     if (rank == 4 && turns > 1 && nnv_chain_chance(c, 0.5))
         memcpy(dims, (const uint32_t[]){2, 5, 5, 5}, 4 * sizeof *dims);
+    else if (rank < 4 && turns > 0 && nnv_chain_chance(c, 0.5)) /* so does one that is taken for a transposition */
+        memcpy(dims, others[SQUARE] + (3 - rank), rank * sizeof *dims);
     else if (rank == 4)
         memcpy(dims, images[nnv_chain_int(c, 0, 5)], sizeof images[0]);
     else
@@ -202,7 +205,8 @@ static void add_consumers(const struct nnv_fusion *what, struct nnv_chain *c, in
         return;
     }
     c->at = middle;
-    if (nnv_chain_chance(c, 0.5)) {
+    const bool relu = nnv_chain_chance(c, 0.5);
+    if (relu && reads(ANEURALNETWORKS_RELU, nnv_chain_operand(c, middle)->type)) {
         add_output(c, NNV_CHAIN_ADD(c, RELU, middle));
     } else {
         const uint32_t number = nnv_chain_constant(c, 1, (uint32_t[]){1}, 0.5, 1);

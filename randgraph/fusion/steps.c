@@ -58,6 +58,17 @@ static void prelu(struct nnv_chain *c, int arg) {
 
 /* ---------------------------------------------------------------------------- moves */
 
+/* The list [rank, 2] of so many cells before and behind each extent. */
+static uint32_t padding_list(struct nnv_chain *c, uint32_t rank, const int32_t *v) {
+    const uint32_t operand = nnv_chain_ints(c, 2 * rank, v);
+    if (c->failed || c->pass > 0) return operand;
+    struct nnv_operand *o = &c->b.operand[operand];
+    o->rank = 2;
+    o->dims = nnv_arena_copy(c->arena, (uint32_t[]){rank, 2}, 2 * sizeof *o->dims);
+    if (!o->dims) nnv_chain_fail(c);
+    return operand;
+}
+
 /* How many cells are added before and behind each extent. */
 static uint32_t paddings(struct nnv_chain *c, bool mirrored) {
     const uint32_t rank = nnv_chain_operand(c, c->at)->rank;
@@ -68,15 +79,7 @@ static uint32_t paddings(struct nnv_chain *c, bool mirrored) {
         v[2 * i] = nnv_chain_int(c, 0, 2);
         v[2 * i + 1] = nnv_chain_int(c, v[2 * i] == 0, 2);
     }
-    bool taken = c->failed;
-    if (taken) return 0;
-    if (c->pass > 0) return nnv_chain_ints(c, 0, NULL);
-    const uint32_t operand = nnv_chain_ints(c, 2 * rank, v);
-    struct nnv_operand *o = &c->b.operand[operand];
-    o->rank = 2;
-    o->dims = nnv_arena_copy(c->arena, (uint32_t[]){rank, 2}, 2 * sizeof *o->dims);
-    if (!o->dims) nnv_chain_fail(c);
-    return operand;
+    return padding_list(c, rank, v);
 }
 
 static void pad(struct nnv_chain *c, int code) {
@@ -130,16 +133,58 @@ static void concat(struct nnv_chain *c, int arg) {
     c->at = NNV_CHAIN_ADD(c, CONCATENATION, behind ? y : x, behind ? x : y, nnv_chain_i32(c, axis));
 }
 
+/* A move that leaves everything where it is. */
+static void stay(struct nnv_chain *c, int code) {
+    const uint32_t x = c->at, rank = nnv_chain_operand(c, x)->rank;
+    const int32_t none[2 * NNV_MAX_RANK] = {0};
+    int32_t order[NNV_MAX_RANK], extents[NNV_MAX_RANK];
+    for (uint32_t i = 0; i < rank; i++) {
+        order[i] = (int32_t)i;
+        extents[i] = (int32_t)nnv_chain_extent(c, x, (int)i);
+    }
+    uint32_t in[3] = {x}, nin = 2;
+    if (code == ANEURALNETWORKS_PAD) in[1] = padding_list(c, rank, none);
+    if (code == ANEURALNETWORKS_TRANSPOSE) in[1] = nnv_chain_ints(c, rank, order);
+    if (code == ANEURALNETWORKS_RESHAPE) in[1] = nnv_chain_ints(c, rank, extents);
+    if (code == ANEURALNETWORKS_SLICE) {
+        in[1] = nnv_chain_ints(c, rank, none);
+        in[2] = nnv_chain_ints(c, rank, extents);
+        nin = 3;
+    }
+    c->at = nnv_chain_add(c, code, nin, in);
+}
+
+/* Appends SPLIT into halves, or of odd extents into single places; the first of *parts parts along *axis. */
+static uint32_t add_split(struct nnv_chain *c, uint32_t *axis, uint32_t *parts) {
+    const struct nnv_operand *o = nnv_chain_operand(c, c->at);
+    *axis = o->rank - 1;
+    while (*axis > 0 && o->dims[*axis] % 2 == 1) --*axis;
+    *parts = o->dims[*axis] % 2 == 0 ? 2 : o->dims[*axis];
+    const int32_t type = o->type;
+    const uint32_t in[] = {c->at, nnv_chain_i32(c, (int)*axis), nnv_chain_i32(c, (int)*parts)};
+    return nnv_chain_operation(c, ANEURALNETWORKS_SPLIT, 3, in, type, *parts);
+}
+
+/* All parts are joined again, in their order or from the last to the first. */
+static void split_join(struct nnv_chain *c, int arg) {
+    uint32_t axis, parts, in[NNV_CHAIN_IO];
+    (void)arg;
+    const bool turned = nnv_chain_chance(c, 0.7);
+    const uint32_t first = add_split(c, &axis, &parts);
+    if (c->failed || parts + 1 > NNV_CHAIN_IO) {
+        nnv_chain_fail(c);
+        return;
+    }
+    for (uint32_t i = 0; i < parts; i++) in[i] = first + (turned ? parts - 1 - i : i);
+    in[parts] = nnv_chain_i32(c, (int)axis);
+    c->at = nnv_chain_add(c, ANEURALNETWORKS_CONCATENATION, parts + 1, in);
+}
+
 /* The chain goes on from one part; the other is an output of the model. */
 static void split(struct nnv_chain *c, int arg) {
+    uint32_t axis, parts;
     (void)arg;
-    const struct nnv_operand *o = nnv_chain_operand(c, c->at);
-    uint32_t axis = o->rank - 1;
-    while (axis > 0 && o->dims[axis] % 2 == 1) axis--;
-    const uint32_t parts = o->dims[axis] % 2 == 0 ? 2 : o->dims[axis];
-    const int32_t type = o->type;
-    const uint32_t in[] = {c->at, nnv_chain_i32(c, (int)axis), nnv_chain_i32(c, (int)parts)};
-    const uint32_t first = nnv_chain_operation(c, ANEURALNETWORKS_SPLIT, 3, in, type, parts);
+    const uint32_t first = add_split(c, &axis, &parts);
     const uint32_t go_on = first + (uint32_t)nnv_chain_int(c, 0, (int)parts - 1);
     for (uint32_t i = 0; i < parts && !c->failed && c->nout < NNV_CHAIN_IO; i++)
         if (first + i != go_on) c->out[c->nout++] = first + i;
@@ -272,6 +317,11 @@ const struct nnv_chain_step nnv_chain_steps[] = {
     ONE("concat_value", concat, VALUE, 0, CONCATENATION),
     ONE("concat_self", concat, SCALAR, 0, CONCATENATION),
     ONE("split", split, 0, 0, SPLIT),
+    {"split_join", split_join, 0, 0, {C(CONCATENATION), C(SPLIT), -1}},
+    ONE("stay_transpose", stay, C(TRANSPOSE), 0, TRANSPOSE),
+    ONE("stay_reshape", stay, C(RESHAPE), 0, RESHAPE),
+    ONE("stay_pad", stay, C(PAD), 0, PAD),
+    ONE("stay_slice", stay, C(SLICE), 0, SLICE),
     ONE("slice", slice, C(SLICE), 0, SLICE),
     ONE("strided_slice", slice, C(STRIDED_SLICE), 0, STRIDED_SLICE),
     ONE("space_to_depth", depth, C(SPACE_TO_DEPTH), 4, SPACE_TO_DEPTH),

@@ -100,6 +100,11 @@ bool nnv_relate_times_one(struct nnv_related *r);
 bool nnv_relate_tiled(struct nnv_related *r);
 bool nnv_relate_pad_apart(struct nnv_related *r);
 
+/* types.c: through another type */
+bool nnv_relate_quantised_again(struct nnv_related *r);
+bool nnv_relate_cast_twice(struct nnv_related *r);
+bool nnv_relate_through_floats(struct nnv_related *r);
+
 /* relate_batch.c: rows of a batch */
 bool nnv_relate_rows_permuted(struct nnv_related *r);
 bool nnv_relate_rows_repeated(struct nnv_related *r);

@@ -109,6 +109,12 @@ bool nnv_single_has_long_sums(const struct nnv_single *w) {
     return w->op->factors[which].sums && w->op->rounding != NNV_ROUND_NONE;
 }
 
+bool nnv_single_is_first(const struct nnv_op *op, int sig) {
+    for (int k = 0; k < sig; k++)
+        if (op->sigs[k].type[NNV_T] == op->sigs[sig].type[NNV_T]) return false;
+    return true;
+}
+
 bool nnv_single_relaxable(const struct nnv_op *op, int sig) {
     for (int v = 0; v < NNV_VARS; v++)
         if (nnv_op_uses(op, v) && op->sigs[sig].type[v] == ANEURALNETWORKS_TENSOR_FLOAT32) return true;

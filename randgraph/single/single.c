@@ -195,7 +195,8 @@ static void range_of(const struct nnv_golden *g, size_t n, double *lo, double *h
     }
 }
 
-/* Chooses the quantisation of the outputs from the range of the results; *changed if it differs from before. */
+/* Chooses the quantisation of the outputs from the range of the results, or (golden NULL) a likely one; *changed if it
+ * differs from before. */
 static void choose_outputs(struct nnv_single_draft *b, const struct nnv_golden *golden, bool *changed) {
     const struct nnv_form *f = b->sample->form;
     for (uint32_t i = 0; i < b->s->nout; i++) {
@@ -210,7 +211,10 @@ static void choose_outputs(struct nnv_single_draft *b, const struct nnv_golden *
                                      .scales = b->scales,
                                      .wanted_scale = i || (b->scales && b->what->op->pairs) ? 0 : b->sample->out_scale,
                                      .wanted_zero_point = b->sample->out_zero_point};
-        range_of(&golden[i], golden[i].value.bytes / nnv_type(o->type)->size, &q.lo, &q.hi);
+        if (golden)
+            range_of(&golden[i], golden[i].value.bytes / nnv_type(o->type)->size, &q.lo, &q.hi);
+        else
+            nnv_results_guess(b, &q.lo, &q.hi);
         nnv_quant_output(&q, &b->rng, o);
         *changed = true;
     }
@@ -406,6 +410,24 @@ static enum nnv_status telling_case(struct nnv_single_draft *b, struct nnv_err *
     }
     const bool swept = mode == NNV_FILL_LIMITS || mode == NNV_FILL_SWEEP;
     return !st && swept && nnv_sweep_tame(b, golden) ? finish(b, golden, err) : st;
+}
+
+enum nnv_status nnv_single_model(const struct nnv_single *what, struct nnv_arena *arena, struct nnv_spec **spec,
+                                 struct nnv_err *err) {
+    struct nnv_single_draft b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
+    bool known = false, changed = false;
+    if (what->op->check_subgraphs || what->op->sizes) return nnv_single_build(what, arena, spec, err);
+    enum nnv_status st = draw(&b, 0, err);
+    if (!st) st = begin(&b, err);
+    if (!st) st = nnv_results_infer(&b, &known, err);
+    if (!st && !known) return nnv_single_build(what, arena, spec, err);
+    if (!st) choose_outputs(&b, NULL, &changed);
+    if (!st) st = settle(&b, err);
+    if (st) return nnv_at(err, st, "%s", what->name ? what->name : what->op->name);
+    b.spec->min_version = b.level;
+    b.spec->outputs = NULL;
+    *spec = b.spec;
+    return NNV_OK;
 }
 
 enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena *arena, struct nnv_spec **spec,

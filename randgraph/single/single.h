@@ -58,6 +58,8 @@ bool nnv_single_has_long_sums(const struct nnv_single *what);
 bool nnv_single_relaxable(const struct nnv_op *op, int sig);
 /** From one signature to the next the cases of mistakes begin so many mistakes later, of at most so many. */
 enum { NNV_REFUSED_STEP = 4, NNV_REFUSED_KINDS = 11 };
+/** The combination of types is the first with its main type: what filters are made of is another's. */
+bool nnv_single_is_first(const struct nnv_op *op, int sig);
 /** Number of names in op->variants. */
 int nnv_single_variants(const struct nnv_op *op);
 /**
@@ -73,6 +75,15 @@ char *nnv_single_sig_name(const struct nnv_op *op, int sig, char *buf, size_t ro
  */
 NNV_USE_RESULT enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena *arena,
                                                 struct nnv_spec **spec, struct nnv_err *err);
+/**
+ * The model of such a case alone: valid, with values, but nothing is evaluated. Its outputs have the shapes that
+ * inference tells, and a quantisation for results that are likely, where the record leaves it free; spec->outputs is
+ * NULL. Control flow, and operations whose shapes only values tell, are built as above. Mode NORMAL.
+ */
+NNV_USE_RESULT enum nnv_status nnv_single_model(const struct nnv_single *what, struct nnv_arena *arena,
+                                                struct nnv_spec **spec, struct nnv_err *err);
+/** Evaluates such a model for its expected outputs, if it has none yet. */
+NNV_USE_RESULT enum nnv_status nnv_single_expect(struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_err *err);
 /** The ranks (bits 1 << rank) that inputs of the type which need not be constants have in such a case. */
 uint32_t nnv_single_ranks(const struct nnv_single *what, int32_t type, struct nnv_arena *arena);
 /**

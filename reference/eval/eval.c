@@ -35,22 +35,6 @@ static double most_of(const struct nnv_evaluator *ev, int32_t type) {
     return nnv_type(type)->size == 2 || ev->model->relaxed ? 65504 : (double)FLT_MAX;
 }
 
-/* Units beyond the nearest that a quantised result may be off. */
-static double beyond_nearest(const struct nnv_arithmetic *a, enum nnv_rounding rounding) {
-    switch (rounding) {
-    case NNV_ROUND_LINEAR:
-    case NNV_ROUND_TABLE:
-        return a->requantise;
-    case NNV_ROUND_RESCALE:
-        return a->rescale;
-    case NNV_ROUND_NONE:
-    case NNV_ROUND_FLOOR:
-    case NNV_ROUND_COUNT:
-        break;
-    }
-    return 0;
-}
-
 /* The id of the fused activation; negative: the operation has none. */
 static int fused_id(const struct nnv_call *call) {
     for (uint8_t i = 0; i < call->form->nin; i++)
@@ -75,8 +59,9 @@ struct job {
     struct nnv_call *call;
     int rows;         /* perturbed rows */
     bool same_inputs; /* in all rows */
+    bool alike;       /* rows 1 to n would give what row 0 gave: they are not run */
     struct nnv_row_input *in;
-    double **y;     /* per output: results of rows 0 to n; owned until the store step is done */
+    double **y;     /* per output: results of row 0, then of rows 0 to n; owned until the store step is done */
     double **out;   /* per output: the row that is being computed */
     size_t *elems;  /* per output */
     size_t numbers; /* of all outputs and rows */
@@ -92,6 +77,29 @@ static size_t most_numbers(const struct nnv_evaluator *ev) {
     return ev->options->most_numbers ? ev->options->most_numbers : NNV_MOST_NUMBERS;
 }
 
+/* Rounds numbers of float32 to float16; they need no alignment. */
+static void halve(const void *from, size_t n, void *to) {
+    for (size_t i = 0; i < n; i++) {
+        double v;
+        nnv_load(ANEURALNETWORKS_TENSOR_FLOAT32, (const float *)from + i, 1, &v);
+        v = nnv_round_to(ANEURALNETWORKS_TENSOR_FLOAT16, v);
+        nnv_store(ANEURALNETWORKS_TENSOR_FLOAT32, &v, 1, (float *)to + i);
+    }
+}
+
+/* What an operation reads of an input. */
+static enum nnv_status read_input(struct nnv_evaluator *ev, const struct nnv_arg *a, struct nnv_row_input *in,
+                                  struct nnv_err *err) {
+    in->elems = nnv_shape_elems(&a->shape);
+    in->data = a->data;
+    if (!ev->half || a->operand->type != ANEURALNETWORKS_TENSOR_FLOAT32) return NNV_OK;
+    float *halved = NNV_NEW(ev->op, float, in->elems + 1);
+    if (!halved) return nnv_no_memory(err);
+    halve(a->data, in->elems, halved);
+    in->data = halved;
+    return NNV_OK;
+}
+
 /* Finds the inputs of the rows and room for their numbers. */
 static enum nnv_status open_inputs(struct nnv_evaluator *ev, const struct nnv_frame *f, const struct nnv_operation *o,
                                    struct job *j, struct nnv_err *err) {
@@ -103,8 +111,9 @@ static enum nnv_status open_inputs(struct nnv_evaluator *ev, const struct nnv_fr
         const struct nnv_arg *a = &j->call->in[i];
         if (!a->present || a->operand->type == ANEURALNETWORKS_MODEL) continue;
         const double *rows = f->cells[o->in[i]].rows;
-        j->in[i] = (struct nnv_row_input){
-            .operand = a->operand, .elems = nnv_shape_elems(&a->shape), .data = a->data, .stored = rows};
+        j->in[i] = (struct nnv_row_input){.operand = a->operand, .stored = rows};
+        enum nnv_status st = read_input(ev, a, &j->in[i], err);
+        if (st) return st;
         numbers += nnv_row_space(&j->in[i]) + 8; /* keeps each aligned to 64 */
         if (rows) j->same_inputs = false;
     }
@@ -125,15 +134,24 @@ static enum nnv_status open_inputs(struct nnv_evaluator *ev, const struct nnv_fr
     return NNV_OK;
 }
 
-/* Room for output i, whose shape is known, in all rows. */
+/* Room for row 0 of output i, whose shape is known. */
 static enum nnv_status open_output(struct job *j, uint32_t i, struct nnv_err *err) {
     size_t bytes, rows = (size_t)j->rows + 1;
     const struct nnv_arg *a = &j->call->out[i];
     if (!nnv_size_bytes(a->operand->type, a->shape.rank, a->shape.dims, &j->elems[i], &bytes) ||
         (j->numbers += j->elems[i] * rows) > j->most_numbers)
         return nnv_fail(err, NNV_NO_MEMORY, "output %u: is too large to be evaluated", i);
-    j->y[i] = calloc(j->elems[i] * rows + 1, sizeof(double));
+    j->y[i] = calloc(j->elems[i] + 1, sizeof(double));
     return j->y[i] ? NNV_OK : nnv_no_memory(err);
+}
+
+/* Room for all rows of output i, which are to be written. */
+static enum nnv_status open_rows(struct job *j, uint32_t i, struct nnv_err *err) {
+    const size_t elems = j->elems[i], others = elems * (size_t)j->rows;
+    double *y = realloc(j->y[i], (elems + others + 1) * sizeof *y);
+    if (!y) return nnv_no_memory(err);
+    j->y[i] = y;
+    return NNV_OK;
 }
 
 static enum nnv_status open_outputs(struct nnv_evaluator *ev, struct job *j, struct nnv_err *err) {
@@ -207,7 +225,8 @@ static struct nnv_kernel kernel_of(struct nnv_evaluator *ev, struct job *j, int 
         .out = j->out,
         .multiplier = row == 0 ? j->multiplier : NULL,
         .row = row,
-        .same_inputs = j->same_inputs && row > 0,
+        .same_inputs = j->same_inputs && row > 0 && !ev->options->recompute,
+        .spreads = !j->same_inputs && j->rows > 0,
         .noise = j->rows > 0 ? &j->noise : NULL,
         .u_i = j->units.u_i,
         .u_a = j->units.u_a,
@@ -239,14 +258,13 @@ static enum nnv_status run_row(struct nnv_evaluator *ev, struct job *j, int row,
 
 static enum nnv_status run_rows(struct nnv_evaluator *ev, struct job *j, struct nnv_err *err) {
     enum nnv_status st = run_row(ev, j, 0, err);
-    for (int r = 1; !st && r <= j->rows; r++) {
-        if (!j->same_inputs || j->noise.active) {
-            st = run_row(ev, j, r, err);
-            continue;
-        }
-        for (uint32_t i = 0; i < j->call->nout; i++)
-            memcpy(j->y[i] + (size_t)r * j->elems[i], j->y[i], j->elems[i] * sizeof(double));
+    j->alike = j->same_inputs && !j->noise.active;
+    if (j->alike) return st;
+    for (uint32_t i = 0; !st && i < j->call->nout && j->rows > 0; i++) {
+        st = open_rows(j, i, err);
+        if (!st) memset(j->y[i] + j->elems[i], 0, j->elems[i] * (size_t)j->rows * sizeof(double));
     }
+    for (int r = 1; !st && r <= j->rows; r++) st = run_row(ev, j, r, err);
     return st;
 }
 
@@ -268,10 +286,16 @@ static enum nnv_status store_output(struct nnv_evaluator *ev, struct nnv_frame *
     struct nnv_cell *cell = &f->cells[operand];
     const struct nnv_operand *o = &f->s->operands[operand];
     size_t elems = j->elems[i];
+    const bool output = nnv_frame_is_output(f, operand), judged = output && f->key == 0 && cell->readers == 0;
+    double *spread = judged && j->rows > 0 ? NNV_NEW(ev->results, double, elems) : NULL;
     nnv_frame_free_cell(f, operand);
     cell->data = malloc(elems * nnv_type(o->type)->size + 1);
-    if (nnv_frame_is_output(f, operand)) cell->exact = calloc(elems + 1, sizeof(double));
-    if (!cell->data || (nnv_frame_is_output(f, operand) && !cell->exact)) return nnv_no_memory(err);
+    cell->exact = output ? calloc(elems + 1, sizeof(double)) : NULL;
+    cell->spread = spread;
+    if (!cell->data || (output && !cell->exact) || (judged && j->rows > 0 && !spread)) return nnv_no_memory(err);
+    enum nnv_status st = j->alike && !spread && j->rows > 0 ? open_rows(j, i, err) : NNV_OK;
+    if (!st && output) st = keep_source(ev, f, j, i, cell, err);
+    if (st) return st;
     struct nnv_store s = {
         .operand = o,
         .rounding = j->rounding,
@@ -279,29 +303,32 @@ static enum nnv_status store_output(struct nnv_evaluator *ev, struct nnv_frame *
         .eta = j->units.eta,
         .limit = j->units.limit,
         .from_u = nnv_is_float(j->call->sig->type[NNV_T]) ? 0x1p-24 : 0,
-        .saturates = fused_id(j->call) < 0 ? 0 : most_of(ev, o->type),
-        .beyond = beyond_nearest(&ev->options->arithmetic, j->rounding),
+        .most = most_of(ev, o->type),
+        .saturates = fused_id(j->call) >= 0 && most_of(ev, o->type) > 0,
+        .arithmetic = &ev->options->arithmetic,
         .k = ev->options->k,
         .multiplier = i == 0 ? j->multiplier : NULL,
+        .scheme = i == 0 && j->multiplier && j->rounding == NNV_ROUND_LINEAR
+                      ? nnv_arithmetic_scheme(&ev->options->arithmetic, j->call->op->code, o->type)
+                      : NNV_SCHEME_ANY,
         .seed = ev->options->seed,
         .key = j->noise.op << 8 | (i + 1),
         .rows = j->rows,
-        .alike = j->same_inputs && !j->noise.active,
+        .alike = j->alike,
         .elems = elems,
         .y = j->y[i],
+        .spread = spread,
         .exact = cell->exact,
         .data = cell->data,
     };
     s.clamp = activation_of(j->call, &s.lo, &s.hi);
-    enum nnv_status st = nnv_frame_is_output(f, operand) ? keep_source(ev, f, j, i, cell, err) : NNV_OK;
-    if (st) return st;
-    if (!nnv_store_rows(&s)) {
+    if (!nnv_store_rows(&s) && !spread) {
         cell->rows = j->y[i];
         j->y[i] = NULL;
     }
+    if (ev->half && o->type == ANEURALNETWORKS_TENSOR_FLOAT32) halve(cell->data, elems, cell->data);
     f->shapes[operand] = j->call->out[i].shape;
     f->data[operand] = cell->data;
-    f->present[operand] = true;
     return NNV_OK;
 }
 
@@ -320,6 +347,7 @@ static enum nnv_status run_operation(struct nnv_evaluator *ev, struct nnv_frame 
 enum nnv_status nnv_frame_run(struct nnv_evaluator *ev, struct nnv_frame *f, struct nnv_err *err) {
     for (uint32_t i = 0; i < f->s->noperations; i++) {
         const struct nnv_operation *o = &f->s->operations[i];
+        ev->half = ev->options->half && f->key == 0 && ev->options->half[i];
         enum nnv_status st = run_operation(ev, f, o, err);
         if (!st) {
             nnv_frame_release(f, o);
@@ -378,11 +406,11 @@ static enum nnv_status give_output(struct nnv_evaluator *ev, const struct nnv_fr
     g.value.data = nnv_arena_copy(ev->results, c->data, bytes);
     if (!g.value.data || !g.exact) return nnv_no_memory(err);
     if (ev->options->rows > 0) {
-        double *spread = NNV_NEW(ev->results, double, elems);
-        if (!spread) return nnv_no_memory(err);
+        double *spread = c->spread ? NULL : NNV_NEW(ev->results, double, elems);
+        if (!c->spread && !spread) return nnv_no_memory(err);
         const double most = most_of(ev, f->s->operands[operand].type);
-        if (c->rows) nnv_spread_rows(c->rows, elems, ev->options->rows, most, spread);
-        g.spread = spread;
+        if (c->rows) nnv_spread_rows(c->rows, elems, ev->options->rows, most, elems, spread);
+        g.spread = c->spread ? c->spread : spread;
         g.open = ev->open;
     }
     *out = g;

@@ -18,6 +18,9 @@ struct nnv_eval_options {
     int choice; /**< with rows: 0: what follows from a choice among tied numbers (NNV_JUDGED_CHOICE) is not compared;
                      1, 2, ...: all rows choose the first, second ... of the tied, where there are so many, else the
                      first, which is the golden choice */
+    bool recompute; /**< rows compute what they could take from row 0 (nnv_noise_replay): the same bits, in more time */
+    const bool *half; /**< per operation of the main subgraph: the float32 tensors that it reads and writes are rounded
+                         to float16; NULL: of none */
 };
 
 /** The numbers that an output's indices point at: lines of n, element (o, i, p) at (o * n + i) * inner + p. */

@@ -157,7 +157,6 @@ enum nnv_status nnv_flow_give(struct nnv_flow *f, uint32_t i, struct nnv_flow_va
     c->exact = value->exact;
     f->outer->shapes[operand] = value->shape;
     f->outer->data[operand] = value->data;
-    f->outer->present[operand] = true;
     *value = (struct nnv_flow_value){0};
     return NNV_OK;
 }

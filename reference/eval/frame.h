@@ -14,6 +14,7 @@ struct nnv_cell {
     double *rows;                    /**< stored numbers of rows 0 to n, where they are not all equal */
     void *data;                      /**< of an intermediate or output: row 0 in the operand's type; owned */
     double *exact;                   /**< of an output: unrounded results, see nnv_golden; owned; NULL: as data */
+    const double *spread;            /**< of an output of main that nothing else reads, instead of rows; arena's */
     const struct nnv_source *source; /**< of an output of main: what its indices point at; arena's */
     bool borrowed;                   /**< rows is somebody else's */
     uint32_t readers;                /**< operations that will still read it */
@@ -41,6 +42,7 @@ struct nnv_evaluator {
     uint64_t counter; /**< of executed operations: key of the noise */
     uint64_t runs;    /**< of referenced subgraphs */
     bool open;        /**< a decision was, see nnv_decide */
+    bool half;        /**< options->half of the operation */
 };
 
 /** Numbers (8 bytes) that one operation may need: a bound on the memory that a hostile model can ask for. */

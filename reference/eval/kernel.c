@@ -85,9 +85,9 @@ const struct nnv_shape *nnv_in_shape(const struct nnv_kernel *k, int id) {
 
 const struct nnv_shape *nnv_out_shape(const struct nnv_kernel *k, uint32_t i) { return &k->call->out[i].shape; }
 
-double nnv_spread(struct nnv_kernel *k, int id, size_t e) {
+double nnv_spread_of(const struct nnv_kernel *k, int id, size_t e) {
     const struct nnv_row_input *in = &k->rows[k->call->pos[id]];
-    if (!in->stored || !k->noise) return 0;
+    if (!in->stored) return 0;
     double most = 0;
     for (int r = 1; r <= k->noise->rows; r++) {
         double d = fabs(in->stored[(size_t)r * in->elems + e] - in->stored[e]);
@@ -130,7 +130,7 @@ uint64_t nnv_branch_pattern(struct nnv_rng *rng, int rows) {
     return up << 2 | 1;
 }
 
-static void write_hook(struct nnv_noise *n, double value, double magnitude) {
+void nnv_noise_write(struct nnv_noise *n, double value, double magnitude) {
     if (n->count == n->room) {
         size_t room = n->room ? n->room * 2 : 4096;
         struct nnv_hook *tape = realloc(n->tape, room * sizeof *tape);
@@ -145,31 +145,10 @@ static void write_hook(struct nnv_noise *n, double value, double magnitude) {
     if (!(magnitude <= 0)) n->active = true;
 }
 
-static const struct nnv_hook *read_hook(struct nnv_noise *n) {
-    static const struct nnv_hook none = {0, 0};
-    if (n->at < n->count) return &n->tape[n->at++];
-    n->broken = true;
-    return &none;
-}
-
-double nnv_noise_add(struct nnv_kernel *k, double v, double magnitude) {
-    if (k->row == 0) {
-        write_hook(k->noise, v, isfinite(v) ? magnitude : 0);
-        return v;
-    }
-    const struct nnv_hook *h = read_hook(k->noise);
-    return v + nnv_sign(&k->noise->signs) * h->magnitude;
-}
-
 double nnv_sum_noise(const struct nnv_kernel *k, double n, double sum_abs) {
     if (k->u_a <= 0x1p-24) return k->u_a * sqrt(n) * sum_abs;
     if (sum_abs > 65504) return (double)INFINITY;
     return fmin(k->u_a * fmax(sqrt(n), n / 4), 0.5) * sum_abs;
-}
-
-double nnv_noise_replay(struct nnv_kernel *k) {
-    const struct nnv_hook *h = read_hook(k->noise);
-    return h->value + nnv_sign(&k->noise->signs) * h->magnitude;
 }
 
 bool nnv_noise_branch(struct nnv_kernel *k, double score, double half_width) {
@@ -177,11 +156,11 @@ bool nnv_noise_branch(struct nnv_kernel *k, double score, double half_width) {
     if (!n) return score > 0;
     if (k->row == 0) {
         bool near = !(half_width <= 0) && !(fabs(score) > half_width);
-        write_hook(n, near, near);
+        nnv_noise_write(n, near, near);
         return score > 0;
     }
     size_t number = n->at;
-    if (read_hook(n)->value == 0) return score > 0;
+    if (nnv_noise_read(n)->value == 0) return score > 0;
     struct nnv_rng rng = nnv_rng_make(n->seed, n->op, BRANCH_STREAM + (uint64_t)number);
     return nnv_branch_pattern(&rng, n->rows) >> (k->row - 1) & 1;
 }
@@ -203,8 +182,8 @@ bool nnv_decide(struct nnv_kernel *k, double score, double half_width) {
 
 double nnv_recall(struct nnv_kernel *k, double v) {
     if (!k->noise) return v;
-    if (k->row > 0) return read_hook(k->noise)->value;
-    write_hook(k->noise, v, 0);
+    if (k->row > 0) return nnv_noise_read(k->noise)->value;
+    nnv_noise_write(k->noise, v, 0);
     return v;
 }
 

@@ -20,10 +20,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/rng.h"
 #include "reference/model/op.h"
 
-struct nnv_noise; /* rows.h */
-struct nnv_flow;  /* flow.h */
+struct nnv_row_input; /* rows.h */
+struct nnv_flow;      /* flow.h */
+
+/** What row 0 wrote down at one hook. */
+struct nnv_hook {
+    double value, magnitude; /**< a branch: score and half width */
+};
+
+/** Random signs, 64 a draw. */
+struct nnv_signs {
+    struct nnv_rng rng;
+    uint64_t bits;
+    int left;
+};
+
+/** +1 or -1. */
+static inline double nnv_sign(struct nnv_signs *s) {
+    if (s->left == 0) {
+        s->bits = nnv_rng_u64(&s->rng);
+        s->left = 64;
+    }
+    const int bit = (int)(s->bits & 1);
+    s->bits >>= 1;
+    s->left--;
+    return 2 * bit - 1;
+}
+
+/** The hooks of one operation: row 0 writes the tape, the others read it. Zero-initialise; free tape. */
+struct nnv_noise {
+    int rows;               /**< perturbed rows */
+    uint64_t seed, op;      /**< key of the signs: seed of the run, number of the operation */
+    struct nnv_signs signs; /**< of this row */
+    struct nnv_hook *tape;
+    size_t count, room, at;
+    bool active; /**< a hook wrote a magnitude, so that rows with equal inputs differ */
+    bool no_memory;
+    bool broken;                     /**< a row called other hooks than row 0 */
+    uint64_t alternative, decisions; /**< see nnv_decide: key, and number of open decisions so far */
+    bool open;                       /**< there was one */
+};
 
 struct nnv_kernel {
     const struct nnv_call *call; /**< all shapes and scalar values are known */
@@ -36,6 +75,7 @@ struct nnv_kernel {
                                       sum in units of the output, where they may cancel each other. Else NULL */
     int row;                     /**< 0: golden */
     bool same_inputs;            /**< this row's inputs equal row 0's */
+    bool spreads;                /**< the inputs of some row do not */
     struct nnv_noise *noise;     /**< NULL: golden row only, the hooks do nothing */
     double u_i, u_a, eta; /**< units of the hooks: intermediates, accumulators, smallest normal; 0 for quantised */
     const struct nnv_arithmetic *arithmetic; /**< what is promised beyond these */
@@ -60,8 +100,12 @@ size_t nnv_elems(const struct nnv_kernel *k, int id);
 /** Shape of input id (call it only for inputs that are present) and of output i. */
 const struct nnv_shape *nnv_in_shape(const struct nnv_kernel *k, int id);
 const struct nnv_shape *nnv_out_shape(const struct nnv_kernel *k, uint32_t i);
+/** Out-of-line part of nnv_spread. */
+double nnv_spread_of(const struct nnv_kernel *k, int id, size_t e);
 /** Largest |x_row - x_0| over all rows of element e of input id (0 in a golden-only run). */
-double nnv_spread(struct nnv_kernel *k, int id, size_t e);
+static inline double nnv_spread(const struct nnv_kernel *k, int id, size_t e) {
+    return k->spreads ? nnv_spread_of(k, id, e) : 0;
+}
 /**
  * How far from row 0's value of element e of input id a correct implementation's may lie: twice the spread and a
  * unit in the last place; of a value that is known exactly 0, or itself if it may be flushed to zero. NaN: anywhere.
@@ -77,10 +121,27 @@ NNV_USE_RESULT enum nnv_status nnv_give_shape(struct nnv_kernel *k, uint32_t i, 
 
 /* ------------------------------------------------------------------- hooks */
 
-/** Out-of-line part of the hooks: row 0 writes magnitude down, other rows return v with noise. */
-double nnv_noise_add(struct nnv_kernel *k, double v, double magnitude);
-/** Only in rows whose same_inputs is set: the value that row 0 gave to this hook, with noise. */
-double nnv_noise_replay(struct nnv_kernel *k);
+/** Row 0 writes down what it gives to a hook. */
+void nnv_noise_write(struct nnv_noise *n, double value, double magnitude);
+/** What row 0 wrote at this hook. */
+static inline const struct nnv_hook *nnv_noise_read(struct nnv_noise *n) {
+    static const struct nnv_hook none = {0, 0};
+    if (n->at < n->count) return &n->tape[n->at++];
+    n->broken = true;
+    return &none;
+}
+/** The common part of the hooks: row 0 writes magnitude down, other rows return v with noise. */
+static inline double nnv_noise_add(struct nnv_kernel *k, double v, double magnitude) {
+    if (k->row > 0) return v + nnv_sign(&k->noise->signs) * nnv_noise_read(k->noise)->magnitude;
+    nnv_noise_write(k->noise, v, isfinite(v) ? magnitude : 0);
+    return v;
+}
+/** Only in rows whose same_inputs is set: the value that row 0 gave to this hook, which need not be computed again,
+ * with noise. */
+static inline double nnv_noise_replay(struct nnv_kernel *k) {
+    const struct nnv_hook *h = nnv_noise_read(k->noise);
+    return h->value + nnv_sign(&k->noise->signs) * h->magnitude;
+}
 /** A decision score > 0 that implementations may take either way when |score| <= half_width. */
 bool nnv_noise_branch(struct nnv_kernel *k, double score, double half_width);
 /**
@@ -96,9 +157,13 @@ double nnv_recall(struct nnv_kernel *k, double v);
 /** Out-of-line part of nnv_hazard: v in row 0, NaN in the others (infinity where v is NaN in all rows). */
 double nnv_noise_hazard(struct nnv_kernel *k, double v);
 
+/** How far the rounding of v to the operand's type takes it at most. */
+static inline double nnv_rounding(const struct nnv_kernel *k, double v) {
+    return k->u_i * fabs(v) + (v != 0 ? k->eta : 0);
+}
 /** An elementwise intermediate that may be rounded to the operand's type. */
 static inline double nnv_round(struct nnv_kernel *k, double v) {
-    return k->noise ? nnv_noise_add(k, v, k->u_i * fabs(v) + (v != 0 ? k->eta : 0)) : v;
+    return k->noise ? nnv_noise_add(k, v, nnv_rounding(k, v)) : v;
 }
 /**
  * The noise of a sum of n terms. Roundings of float32 fall to either side, and grow with the root of n. Those of
@@ -111,14 +176,17 @@ double nnv_sum_noise(const struct nnv_kernel *k, double n, double sum_abs);
 /** A sum of n terms (bias included) whose absolute values add up to sum_abs; factor 2 where Winograd is legal, else 1.
  */
 static inline double nnv_sum(struct nnv_kernel *k, double v, double n, double sum_abs, double factor) {
-    return k->noise ? nnv_noise_add(k, v, factor * nnv_sum_noise(k, n, sum_abs) + (sum_abs != 0 ? k->eta : 0)) : v;
+    if (!k->noise) return v;
+    return nnv_noise_add(k, v, k->row > 0 ? 0 : factor * nnv_sum_noise(k, n, sum_abs) + (sum_abs != 0 ? k->eta : 0));
 }
 /** A quotient: 1.5 ulp. */
 static inline double nnv_quotient(struct nnv_kernel *k, double v) {
     return k->noise ? nnv_noise_add(k, v, 3 * k->u_i * fabs(v)) : v;
 }
 /** Units in the last place that a function may be wrong by, of which `own` are usual. */
-static inline double nnv_ulps(const struct nnv_kernel *k, double own) { return fmax(own, k->arithmetic->functions); }
+static inline double nnv_ulps(const struct nnv_kernel *k, double own) {
+    return own > k->arithmetic->functions ? own : k->arithmetic->functions;
+}
 /** The value of a function that may be wrong by `ulps` units in the last place. */
 static inline double nnv_function(struct nnv_kernel *k, double v, double ulps) {
     return k->noise ? nnv_noise_add(k, v, 2 * nnv_ulps(k, ulps) * k->u_i * fabs(v) + k->eta) : v;

@@ -4,137 +4,179 @@
 
 #include "reference/eval/rows.h"
 
-enum { FORCED_STREAM = 0 };
+enum {
+    FORCED_STREAM = 0,
+    BLOCK = 64 /* elements that go through all steps together, as many as a draw has signs */
+};
+
+/** The codes of a quantised result, that type and fused activation let be. */
+struct range {
+    double lo, hi;
+};
+/** Of row 0, and as rows of odd and of even numbers may see it. */
+enum { GOLDEN, ODD, EVEN, RANGES };
+
+/** Elements on their way, in all their rows. */
+struct block {
+    const struct nnv_store *s;
+    struct nnv_rng *rng; /**< FORCED_STREAM, and the noise of row r */
+    size_t at, n;        /**< of the output's elements */
+    double *y;           /**< row 0; the others each stride behind the one before */
+    size_t stride;
+    int rows; /**< perturbed ones: the store's, or two that take the extremes of them all: see rows_of() */
+    struct range range[RANGES]; /**< quantised */
+};
 
 /* Unlike fmin and fmax these keep NaN, which means "not compared" in a row. */
 static double clamp(double v, double lo, double hi) { return v < lo ? lo : v > hi ? hi : v; }
 
-static double *row_of(const struct nnv_store *s, int r) { return s->y + (size_t)r * s->elems; }
+static double *row_of(const struct block *b, int r) { return b->y + (size_t)r * b->stride; }
 
 /* Signs or patterns of this output: stream 0 for forced branches, r for the noise of row r. */
 static struct nnv_rng stream(const struct nnv_store *s, int r) {
     return nnv_rng_make(s->seed, s->key, (uint64_t)(uint32_t)r + (UINT64_C(1) << 40));
 }
 
-/* Largest deviation of a row from row 0 at element e; NaN if there is one. */
-static double spread_of(const double *y, size_t elems, int rows, size_t e) {
-    double most = 0;
-    for (int r = 1; r <= rows; r++) {
-        double d = fabs(y[(size_t)r * elems + e] - y[e]);
-        if (isnan(d)) return d;
-        if (d > most) most = d;
-    }
-    return most;
+/* Largest deviation of a row from row 0 at each of n elements from y on; NaN if there is one. */
+static void spread_of(const double *y, size_t stride, int rows, size_t n, double *spread) {
+    for (size_t e = 0; e < n; e++) spread[e] = 0;
+    for (int r = 1; r <= rows; r++)
+        for (size_t e = 0; e < n; e++) {
+            const double d = fabs(y[(size_t)r * stride + e] - y[e]);
+            spread[e] = (d <= spread[e]) | isnan(spread[e]) ? spread[e] : d;
+        }
 }
 
-void nnv_spread_rows(const double *y, size_t elems, int rows, double most, double *spread) {
-    for (size_t e = 0; e < elems; e++) {
+void nnv_spread_rows(const double *y, size_t stride, int rows, double most, size_t n, double *spread) {
+    spread_of(y, stride, rows, n, spread);
+    for (size_t e = 0; e < n; e++) {
         bool agree = !isfinite(y[e]); /* not finite, and in every row the same */
         for (int r = 1; r <= rows && agree; r++) {
-            double v = y[(size_t)r * elems + e];
+            double v = y[(size_t)r * stride + e];
             agree = v == y[e] || (isnan(v) && isnan(y[e])) || (most > 0 && v == copysign(most, y[e]));
         }
-        double d = agree ? 0 : spread_of(y, elems, rows, e);
-        spread[e] = isfinite(d) ? d : (double)NAN;
+        spread[e] = agree ? 0 : isfinite(spread[e]) ? spread[e] : (double)NAN;
     }
 }
 
 /* Rows 1 to n become NaN, "not compared". */
-static void give_up(const struct nnv_store *s, size_t e) {
-    for (int r = 1; r <= s->rows; r++) row_of(s, r)[e] = (double)NAN;
+static void give_up(const struct block *b, size_t e) {
+    for (int r = 1; r <= b->rows; r++) row_of(b, r)[e] = (double)NAN;
+}
+
+/* Row 0 as it is stored. */
+static void store_row_0(const struct block *b) {
+    const struct nnv_type *t = nnv_type(b->s->operand->type);
+    char *data = (char *)b->s->data + b->at * t->size;
+    nnv_store(t->code, b->y, b->n, data);
+    if (b->rows > 0) nnv_load(t->code, data, b->n, b->y);
+}
+
+static void keep_exact(const struct block *b) {
+    const struct nnv_store *s = b->s;
+    for (size_t e = 0; s->exact && e < b->n; e++)
+        s->exact[b->at + e] = s->clamp ? clamp(b->y[e], s->lo, s->hi) : b->y[e];
 }
 
 /* Rows 1 to n take the value up or down, evenly. */
-static void force(const struct nnv_store *s, size_t e, struct nnv_rng *rng, double down, double up) {
-    uint64_t pattern = nnv_branch_pattern(rng, s->rows);
-    for (int r = 1; r <= s->rows; r++) row_of(s, r)[e] = pattern >> (r - 1) & 1 ? up : down;
-}
-
-/* Row 0 as it is stored, and the unrounded results where wanted. */
-static void store_row_0(const struct nnv_store *s) {
-    nnv_store(s->operand->type, s->y, s->elems, s->data);
-    if (s->rows > 0) nnv_load(s->operand->type, s->data, s->elems, s->y);
-}
-
-static void keep_exact(const struct nnv_store *s) {
-    if (!s->exact) return;
-    for (size_t e = 0; e < s->elems; e++) s->exact[e] = s->clamp ? clamp(s->y[e], s->lo, s->hi) : s->y[e];
+static void force(const struct block *b, size_t e, double down, double up) {
+    const uint64_t pattern = nnv_branch_pattern(&b->rng[FORCED_STREAM], b->rows);
+    for (int r = 1; r <= b->rows; r++) row_of(b, r)[e] = pattern >> (r - 1) & 1 ? up : down;
 }
 
 /* ------------------------------------------------------------------- float */
 
-static void add_noise(const struct nnv_store *s, int r) {
-    const double *y0 = s->y;
-    double *y = row_of(s, r);
-    struct nnv_signs signs = {.rng = stream(s, r)};
-    for (size_t e = 0; e < s->elems; e++) {
-        double m = isfinite(y0[e]) ? s->u * fabs(y0[e]) + (y0[e] != 0 ? s->eta : 0) : 0;
-        y[e] += nnv_sign(&signs) * m;
+/* Bit e of up[r] is set if row r goes up at element e. */
+static void draw_signs(const struct block *b, uint64_t up[NNV_MAX_ROWS + 1]) {
+    const int rows = b->s->rows;
+    uint64_t some = 0, all = UINT64_MAX;
+    for (int r = 1; r <= rows; r++) {
+        up[r] = nnv_rng_u64(&b->rng[r]);
+        some |= up[r];
+        all &= up[r];
+    }
+    if (b->rows == rows) return;
+    up[1] = some;
+    up[2] = all;
+}
+
+/* Rows 1 to n: y plus or minus u times row 0. */
+static void add_noise(const struct block *b) {
+    static const double sign[] = {-1, 1};
+    uint64_t up[NNV_MAX_ROWS + 1];
+    double magnitude[BLOCK];
+    for (size_t e = 0; e < b->n; e++) {
+        const double size = fabs(b->y[e]);
+        magnitude[e] = isfinite(size) ? b->s->u * size + (size != 0 ? b->s->eta : 0) : 0;
+    }
+    draw_signs(b, up);
+    for (int r = 1; r <= b->rows; r++) {
+        double *y = row_of(b, r);
+        for (size_t e = 0; e < b->n; e++) y[e] += sign[up[r] >> e & 1] * magnitude[e];
     }
 }
 
-static void clamp_row(const struct nnv_store *s, int r) {
-    double *y = row_of(s, r);
-    for (size_t e = 0; e < s->elems; e++) y[e] = clamp(y[e], s->lo, s->hi);
+static void clamp_rows(const struct block *b) {
+    for (int r = 0; r <= b->rows; r++) {
+        double *y = row_of(b, r);
+        for (size_t e = 0; e < b->n; e++) y[e] = clamp(y[e], b->s->lo, b->s->hi);
+    }
 }
 
 /* Beyond the range of float16 implementations overflow, saturate or go on in float32. */
-static void check_range(const struct nnv_store *s) {
-    for (size_t e = 0; e < s->elems; e++) {
-        double most = fabs(s->y[e]);
-        for (int r = 1; r <= s->rows; r++) most = fmax(most, fabs(row_of(s, r)[e]));
-        if (isfinite(most) && most > s->limit - s->k * spread_of(s->y, s->elems, s->rows, e)) give_up(s, e);
+static void check_range(const struct block *b) {
+    double most[BLOCK], spread[BLOCK];
+    for (size_t e = 0; e < b->n; e++) most[e] = fabs(b->y[e]);
+    for (int r = 1; r <= b->rows; r++) {
+        const double *y = row_of(b, r);
+        for (size_t e = 0; e < b->n; e++) most[e] = fabs(y[e]) > most[e] || isnan(most[e]) ? fabs(y[e]) : most[e];
     }
+    spread_of(b->y, b->stride, b->rows, b->n, spread);
+    for (size_t e = 0; e < b->n; e++)
+        if (isfinite(most[e]) && most[e] > b->s->limit - b->s->k * spread[e]) give_up(b, e);
 }
 
 /* Every other row takes the largest finite number for infinity. */
-static void saturate(const struct nnv_store *s) {
-    for (size_t e = 0; e < s->elems; e++)
-        for (int r = 1; r <= s->rows && isinf(s->y[e]); r += 2) row_of(s, r)[e] = copysign(s->saturates, s->y[e]);
+static void saturate(const struct block *b) {
+    for (size_t e = 0; e < b->n; e++)
+        for (int r = 1; r <= b->rows && isinf(b->y[e]); r += 2) row_of(b, r)[e] = copysign(b->s->most, b->y[e]);
 }
 
-static void store_float(const struct nnv_store *s) {
-    keep_exact(s);
-    for (int r = 1; r <= s->rows; r++) {
-        if (s->rounding != NNV_ROUND_NONE) add_noise(s, r);
-        if (s->clamp) clamp_row(s, r);
-    }
-    if (s->clamp) clamp_row(s, 0);
-    if (s->saturates > 0) saturate(s);
-    if (s->limit > 0 && s->rows > 0) check_range(s);
-    store_row_0(s);
+static void store_float(const struct block *b) {
+    keep_exact(b);
+    if (b->rows > 0 && b->s->rounding != NNV_ROUND_NONE) add_noise(b);
+    if (b->s->clamp) clamp_rows(b);
+    if (b->s->saturates) saturate(b);
+    if (b->s->limit > 0 && b->rows > 0) check_range(b);
+    store_row_0(b);
 }
 
 /*
  * An input that is equal in all rows is known exactly, and so is its floor; but a number below the smallest
  * normal may be taken as 0.
  */
-static void store_floor(const struct nnv_store *s) {
-    struct nnv_rng rng = stream(s, FORCED_STREAM);
-    for (size_t e = 0; e < s->elems; e++) {
-        double x0 = s->y[e], d = spread_of(s->y, s->elems, s->rows, e), h = 0;
+static void store_floor(const struct block *b) {
+    const struct nnv_store *s = b->s;
+    double spread[BLOCK];
+    spread_of(b->y, b->stride, b->rows, b->n, spread);
+    for (size_t e = 0; e < b->n; e++) {
+        double x0 = b->y[e], d = spread[e], h = 0;
         if (!(d <= 0))
             h = s->k * d + 2 * s->u * fabs(x0) + s->eta;
         else if (fabs(x0) < s->eta)
             h = fabs(x0);
         double down = floor(x0 - h), up = floor(x0 + h);
-        for (int r = 1; r <= s->rows; r++) row_of(s, r)[e] = floor(row_of(s, r)[e]);
-        s->y[e] = floor(x0);
+        for (int r = 0; r <= b->rows; r++) row_of(b, r)[e] = floor(row_of(b, r)[e]);
         if (isnan(d) && isfinite(x0))
-            give_up(s, e);
-        else if (down != up && isfinite(x0) && s->rows > 0)
-            force(s, e, &rng, down, up);
+            give_up(b, e);
+        else if (down != up && isfinite(x0) && b->rows > 0)
+            force(b, e, down, up);
     }
-    if (s->exact) memcpy(s->exact, s->y, s->elems * sizeof *s->y);
-    store_row_0(s);
+    if (s->exact) memcpy(s->exact + b->at, b->y, b->n * sizeof *b->y);
+    store_row_0(b);
 }
 
 /* --------------------------------------------------------------- quantised */
-
-/* The range of a quantised result, type and fused activation, as rows may see it. */
-struct range {
-    double lo, hi;
-};
 
 /* slack: how far, relatively, the bound divided by the scale may be off: near a tie implementations differ. */
 static struct range range_of(const struct nnv_store *s, double slack) {
@@ -147,103 +189,207 @@ static struct range range_of(const struct nnv_store *s, double slack) {
     return (struct range){clamp(lo, t->min, t->max), clamp(hi, t->min, t->max)};
 }
 
-/* Half width of the rounding of result r (in units of the output), apart from the spread of the inputs. */
-static double rounding_width(const struct nnv_store *s, size_t e, double r) {
-    double slack = fabs(r) * 0x1p-22;
-    switch (s->rounding) {
+/* The greatest power of two that is not above m, a normal number. */
+static double power_below(double m) {
+    uint64_t bits;
+    memcpy(&bits, &m, sizeof bits);
+    bits &= UINT64_C(0x7ff) << 52;
+    memcpy(&m, &bits, sizeof bits);
+    return m;
+}
+
+/* Half widths of the rounding of results r (in units of the output), apart from the spread of the inputs. */
+static void rounding_widths(const struct block *b, const double *r, double *width) {
+    const struct nnv_store *s = b->s;
+    const double *m = s->multiplier ? s->multiplier + b->at : NULL, slack = 0x1p-22;
+    const double requantise = s->arithmetic->requantise, rescale = s->arithmetic->rescale, from_u = 2 * s->from_u;
+    switch (s->scheme == NNV_SCHEME_ANY ? s->rounding : NNV_ROUND_NONE) {
     case NNV_ROUND_NONE:
     case NNV_ROUND_FLOOR:
-        return 0;
-    case NNV_ROUND_LINEAR: {
+    case NNV_ROUND_COUNT:
+        for (size_t e = 0; e < b->n; e++) width[e] = 0;
+        break;
+    case NNV_ROUND_LINEAR:
         /* Fixed point rounds twice: to a multiple of the multiplier's power of two first, which is that of the
          * multiplier as float arithmetic gives it. One just below a power of two counts as that power. */
-        int exponent = 0;
-        if (s->multiplier) frexp(s->multiplier[e] * (1 + 0x1p-22), &exponent);
-        return (exponent < 0 ? ldexp(1, exponent - 1) : 0) + slack + 1e-6 + s->beyond;
-    }
+        for (size_t e = 0; e < b->n; e++) {
+            const double power = m ? power_below(m[e] * (1 + 0x1p-22)) : 1;
+            width[e] = (power < 0.5 ? power : 0) + fabs(r[e]) * slack + 1e-6 + requantise;
+        }
+        break;
     case NNV_ROUND_RESCALE:
         /* Terms that cancel each other were rounded as large as they are. */
-        if (s->multiplier) slack = fmax(slack, s->multiplier[e] * 0x1p-22);
-        return 0x1p-14 + slack + 2 * s->from_u * fabs(r) + s->beyond;
+        for (size_t e = 0; e < b->n; e++) {
+            const double own = fabs(r[e]) * slack, terms = m ? m[e] * slack : 0;
+            width[e] = 0x1p-14 + (terms > own ? terms : own) + from_u * fabs(r[e]) + rescale;
+        }
+        break;
     case NNV_ROUND_TABLE:
-        return fmax(0.5, s->beyond) + slack;
-    case NNV_ROUND_COUNT:
+        for (size_t e = 0; e < b->n; e++) width[e] = fmax(0.5, requantise) + fabs(r[e]) * slack;
         break;
     }
-    return 0;
 }
 
-/* Rounds element e of rows 1 to n, of which r0 is the result of row 0 in units. */
-static void round_rows(const struct nnv_store *s, size_t e, double r0) {
-    const double scale = (double)s->operand->scale, q0 = nnv_round_half_away(r0);
-    for (int r = 1; r <= s->rows; r++) {
-        double *q = row_of(s, r) + e;
-        *q = s->alike ? q0 : nnv_round_half_away(*q / scale);
+/* The multiplier of powers of two is the same in each arithmetic; others are rounded on the way. */
+static double multiplier_slack(const struct nnv_store *s, size_t e) {
+    int exponent;
+    const bool exact = frexp(s->multiplier[e], &exponent) == 0.5 && frexp((double)s->operand->scale, &exponent) == 0.5;
+    return exact ? 0 : 0x1p-22;
+}
+
+/* The code of result r of element e, in units, less the zero point; slack: how far, relatively, the multiplier is off.
+ */
+static double code_of(const struct nnv_store *s, size_t e, double r, double slack) {
+    if (s->scheme == NNV_SCHEME_ANY) return nnv_round_half_away(r);
+    const double m = s->multiplier[e];
+    return nnv_scheme_code(s->scheme, r / m, m * (1 + slack), s->operand->zero_point);
+}
+
+/** What the results of a block may become. */
+struct branches {
+    double code[BLOCK]; /**< of row 0 */
+    double down[BLOCK], up[BLOCK];
+    uint64_t pattern[BLOCK]; /**< where these differ: bit r - 1 is set if row r goes up */
+};
+
+/* r0: the results of row 0 in units. */
+static void find_codes(const struct block *b, const double *r0, double *code) {
+    if (b->s->scheme == NNV_SCHEME_ANY)
+        for (size_t e = 0; e < b->n; e++) code[e] = nnv_round_half_away(r0[e]);
+    else
+        for (size_t e = 0; e < b->n; e++) code[e] = code_of(b->s, b->at + e, r0[e], 0);
+}
+
+/* r0: the results of row 0 in units, of which the inputs' rows spread. */
+static void find_branches(const struct block *b, const double *r0, const double *spread, struct branches *to) {
+    const struct nnv_store *s = b->s;
+    double h[BLOCK];
+    rounding_widths(b, r0, h);
+    for (size_t e = 0; e < b->n && s->rounding != NNV_ROUND_NONE; e++) h[e] += s->k * spread[e];
+    for (size_t e = 0; e < b->n && s->scheme == NNV_SCHEME_ANY; e++) {
+        to->down[e] = nnv_round_half_away(r0[e] - h[e]);
+        to->up[e] = nnv_round_half_away(r0[e] + h[e]);
+    }
+    for (size_t e = 0; e < b->n && s->scheme != NNV_SCHEME_ANY; e++) {
+        const double slack = copysign(multiplier_slack(s, b->at + e), r0[e]);
+        to->down[e] = code_of(s, b->at + e, r0[e] - h[e], -slack);
+        to->up[e] = code_of(s, b->at + e, r0[e] + h[e], slack);
+    }
+    for (size_t e = 0; e < b->n; e++) {
+        const bool known = !isnan(spread[e]), open = known && to->down[e] != to->up[e];
+        if (!known) to->down[e] = to->up[e] = (double)NAN; /* not compared */
+        to->pattern[e] = open ? nnv_branch_pattern(&b->rng[FORCED_STREAM], b->rows) : 0;
     }
 }
 
-static void store_quant(const struct nnv_store *s) {
-    const double scale = (double)s->operand->scale, zp = s->operand->zero_point, slack = 0x1p-22;
-    const struct range gold = range_of(s, 0), odd = range_of(s, slack), even = range_of(s, -slack);
-    struct nnv_rng rng = stream(s, FORCED_STREAM);
-    keep_exact(s);
-    for (size_t e = 0; e < s->elems; e++) {
-        double r0 = s->y[e] / scale, d = s->alike ? 0 * r0 : spread_of(s->y, s->elems, s->rows, e) / scale;
-        if (s->rows > 0 && isnan(d)) {
-            give_up(s, e);
-        } else if (s->rows > 0) {
-            double h = s->rounding == NNV_ROUND_NONE ? 0 : s->k * d + rounding_width(s, e, r0);
-            double down = nnv_round_half_away(r0 - h), up = nnv_round_half_away(r0 + h);
-            if (down != up)
-                force(s, e, &rng, down, up);
-            else
-                round_rows(s, e, r0);
-            for (int r = 1; r <= s->rows; r++) {
-                double *q = row_of(s, r) + e;
-                *q = clamp(*q + zp, r % 2 ? odd.lo : even.lo, r % 2 ? odd.hi : even.hi);
-            }
-        }
-        s->y[e] = clamp(nnv_round_half_away(r0) + zp, gold.lo, gold.hi);
+/* Row r takes the branches. They lie beyond all rows, so that where they agree all rows do, unless nothing is rounded
+ * but the rows themselves. */
+static void take_branches(const struct block *b, const struct branches *c, int r) {
+    const struct nnv_store *s = b->s;
+    const struct range g = b->range[r % 2 ? ODD : EVEN];
+    const double scale = (double)s->operand->scale, zp = s->operand->zero_point;
+    const bool own = s->rounding == NNV_ROUND_NONE || s->scheme != NNV_SCHEME_ANY;
+    const double *const way[] = {c->down, c->up};
+    double *y = row_of(b, r);
+    for (size_t e = 0; e < b->n; e++) {
+        double q = way[c->pattern[e] >> (r - 1) & 1][e];
+        if (own && c->down[e] == c->up[e]) q = s->alike ? c->code[e] : code_of(s, b->at + e, y[e] / scale, 0);
+        y[e] = clamp(q + zp, g.lo, g.hi);
     }
-    store_row_0(s);
+}
+
+static void store_quant(const struct block *b) {
+    const struct nnv_store *s = b->s;
+    const double scale = (double)s->operand->scale, zp = s->operand->zero_point;
+    const struct range g = b->range[GOLDEN];
+    double r0[BLOCK], spread[BLOCK];
+    struct branches c;
+    keep_exact(b);
+    for (size_t e = 0; e < b->n; e++) r0[e] = b->y[e] / scale;
+    find_codes(b, r0, c.code);
+    if (b->rows > 0) {
+        spread_of(b->y, b->stride, s->alike ? 0 : b->rows, b->n, spread);
+        for (size_t e = 0; e < b->n; e++) spread[e] = s->alike ? 0 * r0[e] : spread[e] / scale;
+        find_branches(b, r0, spread, &c);
+    }
+    for (int r = 1; r <= b->rows; r++) take_branches(b, &c, r);
+    for (size_t e = 0; e < b->n; e++) b->y[e] = clamp(c.code[e] + zp, g.lo, g.hi);
+    store_row_0(b);
 }
 
 /* ------------------------------------------------------ integers, booleans */
 
-static void store_discrete(const struct nnv_store *s) {
-    const struct nnv_type *t = nnv_type(s->operand->type);
-    keep_exact(s);
-    for (int r = 1; r <= s->rows; r++) {
-        double *y = row_of(s, r);
-        for (size_t e = 0; e < s->elems; e++)
+static void store_discrete(const struct block *b) {
+    const struct nnv_type *t = nnv_type(b->s->operand->type);
+    keep_exact(b);
+    for (int r = 1; r <= b->rows; r++) {
+        double *y = row_of(b, r);
+        for (size_t e = 0; e < b->n; e++)
             y[e] = t->kind == NNV_KIND_BOOL ? (isnan(y[e]) ? y[e] : y[e] != 0)
                                             : clamp(nnv_round_half_away(y[e]), t->min, t->max);
     }
-    store_row_0(s);
+    store_row_0(b);
 }
 
-static bool all_equal(const struct nnv_store *s) {
-    for (int r = 1; r <= s->rows; r++) {
-        const double *y = row_of(s, r);
-        for (size_t e = 0; e < s->elems; e++)
-            if (!(y[e] == s->y[e])) return false;
+/* ------------------------------------------------------------------ blocks */
+
+static bool all_equal(const struct block *b) {
+    bool equal = true;
+    for (int r = 1; r <= b->rows; r++) {
+        const double *y = row_of(b, r);
+        for (size_t e = 0; e < b->n; e++) equal &= y[e] == b->y[e];
     }
-    return true;
+    return equal;
 }
 
-bool nnv_store_rows(const struct nnv_store *s) {
-    switch (nnv_type(s->operand->type)->kind) {
+/*
+ * Where nobody reads the rows, and they differ by what the store does alone, two rows spread as far as all do: they
+ * take what any row goes up to, and down to. Rows of which one half has another range are needed all.
+ */
+static int rows_of(const struct nnv_store *s, const struct range *odd, const struct range *even) {
+    const bool same = odd->lo == even->lo && odd->hi == even->hi;
+    return s->rows > 2 && s->alike && s->spread && same ? 2 : s->rows;
+}
+
+static void store_block(const struct block *b) {
+    for (int r = 1; r <= b->rows && b->s->alike; r++) memcpy(row_of(b, r), b->y, b->n * sizeof *b->y);
+    switch (nnv_type(b->s->operand->type)->kind) {
     case NNV_KIND_FLOAT:
-        s->rounding == NNV_ROUND_FLOOR ? store_floor(s) : store_float(s);
+        b->s->rounding == NNV_ROUND_FLOOR ? store_floor(b) : store_float(b);
         break;
     case NNV_KIND_QUANT:
-        store_quant(s);
+        store_quant(b);
         break;
     case NNV_KIND_INT:
     case NNV_KIND_BOOL:
     case NNV_KIND_MODEL:
-        store_discrete(s);
+        store_discrete(b);
         break;
     }
-    return all_equal(s);
+}
+
+bool nnv_store_rows(const struct nnv_store *s) {
+    double room[(NNV_MAX_ROWS + 1) * BLOCK]; /* rows that nobody will read */
+    const bool apart = s->alike && s->spread;
+    struct nnv_rng rng[NNV_MAX_ROWS + 1];
+    struct block b = {.s = s, .rng = rng, .y = room, .stride = apart ? BLOCK : s->elems};
+    bool equal = true;
+    if (nnv_is_quant(s->operand->type)) {
+        b.range[GOLDEN] = range_of(s, 0);
+        b.range[ODD] = range_of(s, 0x1p-22);
+        b.range[EVEN] = range_of(s, -0x1p-22);
+    }
+    b.rows = rows_of(s, &b.range[ODD], &b.range[EVEN]);
+    for (int r = 0; r <= s->rows; r++) rng[r] = stream(s, r);
+    for (; b.at < s->elems; b.at += BLOCK) {
+        b.n = s->elems - b.at < BLOCK ? s->elems - b.at : BLOCK;
+        if (apart)
+            memcpy(room, s->y + b.at, b.n * sizeof *room);
+        else
+            b.y = s->y + b.at;
+        store_block(&b);
+        equal = equal && all_equal(&b);
+        if (s->spread) nnv_spread_rows(b.y, b.stride, b.rows, s->most, b.n, s->spread + b.at);
+    }
+    return equal;
 }

@@ -154,6 +154,7 @@ static const struct nnv_fault faults[] = {
             SLOTS("dilation width", "dilation height"), .value = 1),
     NUMBERS("stride-one", "strides taken for 1", set, SLOTS("stride width", "stride height"), .value = 1),
     MODEL("same-padding-odd-first", "SAME padding with the odd cell put first instead of last", odd_first),
+    MODEL("same-padding-undilated", "SAME padding worked out from the filter without its dilation", undilated_padding),
     MODEL("padding-sides-swapped", "padding before and behind swapped", swap,
           SLOTS("padding left", "padding right", "padding top", "padding bottom")),
     MODEL("padding-axes-swapped", "padding of width and height swapped", swap,
@@ -189,6 +190,7 @@ static const struct nnv_fault faults[] = {
               RESIZE_BILINEAR),
     /* attributes */
     NUMBERS("axis-last", "axis taken for the last", set, SLOTS("axis", "axes"), .value = -1),
+    MODEL("axis-mirrored", "axis counted from the last one", axis_mirrored, SLOTS("axis", "axes")),
     NUMBERS("axis-first", "axis taken for the first", set, SLOTS("axis", "axes"), .value = 0),
     NUMBERS("beta-ignored", "beta taken for 1", set,
             OPS(OP(SOFTMAX), OP(LOG_SOFTMAX), OP(LOCAL_RESPONSE_NORMALIZATION)), SLOTS("beta"), .value = 1),

@@ -118,6 +118,44 @@ bool nnv_change_swap(struct nnv_edit *e, const struct nnv_fault *f) {
     return any;
 }
 
+bool nnv_change_axis_mirrored(struct nnv_edit *e, const struct nnv_fault *f) {
+    const double rank = e->call->nin && e->call->in[0].present ? e->call->in[0].shape.rank : 0;
+    bool any = false;
+    for (int i = 0; i < NNV_FAULT_SLOTS && f->slots[i]; i++) {
+        const int pos = nnv_edit_find(e, f->slots[i]);
+        size_t n;
+        double *v = pos < 0 ? NULL : nnv_edit_numbers(e, pos, &n);
+        bool differs = false;
+        for (size_t k = 0; v && k < n; k++) {
+            const double from = v[k] < 0 ? v[k] + rank : v[k];
+            differs |= rank - 1 - from != from;
+            v[k] = rank - 1 - from;
+        }
+        if (differs) nnv_edit_set_numbers(e, pos, v, n);
+        any |= differs;
+    }
+    return any;
+}
+
+bool nnv_change_signs(struct nnv_edit *e, const struct nnv_fault *f) {
+    const int pos = nnv_edit_find(e, f->slots[0]);
+    size_t n;
+    double *v = pos < 0 ? NULL : nnv_edit_numbers(e, pos, &n);
+    if (!v) return false;
+    const struct nnv_operand *o = nnv_edit_operand(e, pos);
+    const struct nnv_type *t = nnv_type(o->type);
+    const double zero = nnv_is_quant(o->type) && !o->channel.count ? o->zero_point : 0;
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        const double d = v[i] - zero, to = (f->value > 0 ? fabs(d) : f->value < 0 ? -d : fmax(d, 0)) + zero;
+        const double kept = t->kind == NNV_KIND_FLOAT ? to : fmin(fmax(to, t->min), t->max);
+        any = any || kept < v[i] || kept > v[i];
+        v[i] = kept;
+    }
+    if (any) nnv_edit_set_numbers(e, pos, v, n);
+    return any;
+}
+
 bool nnv_change_rotate(struct nnv_edit *e, const struct nnv_fault *f) {
     bool any = false;
     for (int i = 0; i < NNV_FAULT_SLOTS && f->slots[i]; i++) {

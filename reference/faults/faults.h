@@ -66,9 +66,12 @@ bool nnv_fault_is_spoil(const struct nnv_fault *f);
 bool nnv_fault_spoil(const struct nnv_fault *f, const struct nnv_fault_output *y, double *out);
 
 /* changes.c: what rows share, here and in tables of others */
-bool nnv_change_swap(struct nnv_edit *e, const struct nnv_fault *f);       /**< inputs, pair by pair */
-bool nnv_change_zero(struct nnv_edit *e, const struct nnv_fault *f);       /**< tensors to the real number 0 */
-bool nnv_change_rotate(struct nnv_edit *e, const struct nnv_fault *f);     /**< rows of tensors, one further */
+bool nnv_change_swap(struct nnv_edit *e, const struct nnv_fault *f);          /**< inputs, pair by pair */
+bool nnv_change_zero(struct nnv_edit *e, const struct nnv_fault *f);          /**< tensors to the real number 0 */
+bool nnv_change_rotate(struct nnv_edit *e, const struct nnv_fault *f);        /**< rows of tensors, one further */
+bool nnv_change_axis_mirrored(struct nnv_edit *e, const struct nnv_fault *f); /**< axes counted from the last one */
+/** Real numbers below 0 become 0; value above 0: lose their signs; below: change them. Of slot 0. */
+bool nnv_change_signs(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_neighbours(struct nnv_edit *e, const struct nnv_fault *f); /**< first two inputs of a repeated slot */
 bool nnv_change_outputs(struct nnv_edit *e, const struct nnv_fault *f);    /**< first two outputs */
 bool nnv_change_groups(struct nnv_edit *e, const struct nnv_fault *f);     /**< CHANNEL_SHUFFLE: n to extent / n */
@@ -94,11 +97,14 @@ bool nnv_change_zero_point(struct nnv_edit *e, const struct nnv_fault *f); /**< 
 bool nnv_change_no_zero_point(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_output_zero_point(struct nnv_edit *e, const struct nnv_fault *f); /**< plus value */
 bool nnv_change_first_scale(struct nnv_edit *e, const struct nnv_fault *f);
-bool nnv_change_like_output(struct nnv_edit *e, const struct nnv_fault *f); /**< all inputs encoded like the output */
-bool nnv_change_like(struct nnv_edit *e, const struct nnv_fault *f);        /**< slot 0 encoded like slot 1 */
-bool nnv_change_bare_relu(struct nnv_edit *e, const struct nnv_fault *f);   /**< quantised RELU taken away */
-bool nnv_change_pad_stored(struct nnv_edit *e, const struct nnv_fault *f);  /**< PAD: with a stored 0 */
-bool nnv_change_half_unit(struct nnv_edit *e, const struct nnv_fault *f);   /**< bias less half an output unit */
+bool nnv_change_like_output(struct nnv_edit *e, const struct nnv_fault *f);   /**< all inputs encoded like the output */
+bool nnv_change_like(struct nnv_edit *e, const struct nnv_fault *f);          /**< slot 0 encoded like slot 1 */
+bool nnv_change_scale_times(struct nnv_edit *e, const struct nnv_fault *f);   /**< of slot 0 */
+bool nnv_change_scale_power(struct nnv_edit *e, const struct nnv_fault *f);   /**< to the nearest power of two */
+bool nnv_change_scales_placed(struct nnv_edit *e, const struct nnv_fault *f); /**< per channel, by f->place */
+bool nnv_change_bare_relu(struct nnv_edit *e, const struct nnv_fault *f);     /**< quantised RELU taken away */
+bool nnv_change_pad_stored(struct nnv_edit *e, const struct nnv_fault *f);    /**< PAD: with a stored 0 */
+bool nnv_change_half_unit(struct nnv_edit *e, const struct nnv_fault *f);     /**< bias less half an output unit */
 
 /* windows.c */
 bool nnv_change_dense_taps(struct nnv_edit *e, const struct nnv_fault *f);
@@ -106,6 +112,7 @@ bool nnv_change_flip(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_transpose_filter(struct nnv_edit *e, const struct nnv_fault *f); /**< height and width swapped */
 bool nnv_change_channel_order(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_odd_first(struct nnv_edit *e, const struct nnv_fault *f);
+bool nnv_change_undilated_padding(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_pad_first(struct nnv_edit *e, const struct nnv_fault *f); /**< padded (value 1: with a stored 0) */
 
 #endif

@@ -69,6 +69,16 @@ ELEMENT(rounded) {
     static double (*const by[])(double) = {floor, ceil, round, trunc};
     return y->exact ? stored(y, by[(int)f->value](y->exact[i])) : y->v[i];
 }
+/** Codes that should saturate wrap. */
+ELEMENT(code_wrapped) {
+    (void)f;
+    const struct nnv_type *t = nnv_type(y->type);
+    if (!y->exact || !isfinite(y->exact[i])) return y->v[i];
+    const double code = nnv_round_half_away(y->exact[i] / (double)y->scale) + y->zero_point,
+                 range = t->max - t->min + 1;
+    return code < t->min || code > t->max ? code - range * floor((code - t->min) / range) : y->v[i];
+}
+ELEMENT(tiny_lost) { return fabs(y->v[i]) <= f->value ? 0 : y->v[i]; }
 ELEMENT(wrapped) { return stored(y, to_wrapped(f, y->v[i])); }
 ELEMENT(product) {
     const double zero = nnv_is_quant(y->type) ? y->zero_point : 0;
@@ -158,45 +168,6 @@ static bool twice(struct nnv_edit *e, const struct nnv_fault *f) {
     return !e->failed;
 }
 
-/** The operand of slot 0, if its encoding may be changed. */
-static struct nnv_operand *encoded(struct nnv_edit *e, const struct nnv_fault *f) {
-    const int pos = nnv_edit_find(e, f->slots[0]);
-    if (pos < 0 || !nnv_edit_known(e, pos) || !nnv_is_quant(nnv_edit_operand(e, pos)->type)) return NULL;
-    return nnv_edit_own(e, pos);
-}
-
-static bool scale_times(struct nnv_edit *e, const struct nnv_fault *f) {
-    struct nnv_operand *o = encoded(e, f);
-    if (!o || o->channel.count) return false;
-    o->scale *= (float)f->value;
-    return true;
-}
-
-/** To the nearest power of two. */
-static bool scale_power(struct nnv_edit *e, const struct nnv_fault *f) {
-    struct nnv_operand *o = encoded(e, f);
-    if (!o || o->channel.count || !(o->scale > 0)) return false;
-    const float to = exp2f(roundf(log2f(o->scale)));
-    const bool any = to < o->scale || to > o->scale;
-    o->scale = to;
-    return any;
-}
-
-static bool scales_placed(struct nnv_edit *e, const struct nnv_fault *f) {
-    struct nnv_operand *o = encoded(e, f);
-    const uint32_t n = o ? o->channel.count : 0;
-    float *scales = n < 2 ? NULL : NNV_NEW(e->arena, float, n);
-    bool any = false;
-    for (uint32_t i = 0; scales && i < n; i++) {
-        const int64_t at = f->place(f, i, n);
-        if (at < 0 || at >= n) return false;
-        scales[i] = o->channel.scales[at];
-        any = any || scales[i] < o->channel.scales[i] || scales[i] > o->channel.scales[i];
-    }
-    if (any) o->channel.scales = scales;
-    return any;
-}
-
 /* ------------------------------------------------------------------- generating */
 
 /** A fault of this operation in one or two of its slots. */
@@ -269,6 +240,30 @@ static void scalars_mixed(struct nnv_fault_list *l, const struct nnv_call *c) {
         }
 }
 
+/** Real scalars times, and divided by, whole ones, and the windows of radii. */
+static void scalars_multiplied(struct nnv_fault_list *l, const struct nnv_call *c) {
+    for (uint8_t i = 0; i < c->form->nin; i++)
+        for (uint8_t k = 0; k < c->form->nin; k++) {
+            const struct nnv_slot *s = &c->form->in[i], *t = &c->form->in[k];
+            const struct nnv_arg *a = given(c, s), *b = given(c, t);
+            if (!a || !b || !(s->flags & NNV_SCALAR) || !(t->flags & NNV_SCALAR) || t->rule == NNV_FUSE) continue;
+            if (!nnv_is_float(a->operand->type) || b->operand->type != ANEURALNETWORKS_INT32) continue;
+            const double n = nnv_known(c, t->id) ? nnv_num(c, t->id) : 0;
+            struct nnv_fault f = of(c, s->name, NULL);
+            if (!(n >= 1)) continue;
+            f.numbers = v_product;
+            f.value = n;
+            nnv_generate(l, f, "%s times %s", s->name, t->name);
+            f.value = 1 / n;
+            nnv_generate(l, f, "%s divided by %s", s->name, t->name);
+            if (strcmp(t->name, "radius") != 0) continue;
+            f.value = 2 * n + 1;
+            nnv_generate(l, f, "%s times the window", s->name);
+            f.value = 1 / (2 * n + 1);
+            nnv_generate(l, f, "%s divided by the window", s->name);
+        }
+}
+
 static void list(struct nnv_fault_list *l, const struct nnv_call *c, const struct nnv_slot *s) {
     static const double values[] = {0, 1, -1};
     struct nnv_fault f = of(c, s->name, NULL);
@@ -297,11 +292,18 @@ static void tensor(struct nnv_fault_list *l, const struct nnv_call *c, const str
     if (t->kind == NNV_KIND_FLOAT) {
         numbers(l, f, v_bits, 8, "%1$s in %2$g bits", s->name);
         numbers(l, f, v_bits, 11, "%1$s in %2$g bits", s->name);
-        numbers(l, f, v_product, -1, "%s times %g", s->name);
         numbers(l, f, v_product, 2, "%s times %g", s->name);
         numbers(l, f, v_product, 0.5, "%s times %g", s->name);
-        numbers(l, f, v_absolute, 0, "%s without signs", s->name);
-        numbers(l, f, v_not_negative, 0, "negative ones of %s taken for 0", s->name);
+    }
+    if (t->kind != NNV_KIND_INT && t->kind != NNV_KIND_BOOL) {
+        f.change = nnv_change_signs;
+        f.value = -1;
+        nnv_generate(l, f, "%s times -1", s->name);
+        f.value = 1;
+        nnv_generate(l, f, "%s without signs", s->name);
+        f.value = 0;
+        nnv_generate(l, f, "negative ones of %s taken for 0", s->name);
+        f.change = NULL;
     }
     if (t->kind == NNV_KIND_INT) {
         numbers(l, f, v_saturated, INT16_MAX, "%s saturates at %g", s->name);
@@ -318,11 +320,11 @@ static void tensor(struct nnv_fault_list *l, const struct nnv_call *c, const str
     if (t->kind != NNV_KIND_QUANT) return;
     numbers(l, f, v_high, t->min + 1, "codes of %s not below %g", s->name);
     numbers(l, f, v_low, 127, "codes of %s not above %g", s->name);
-    f.change = scale_times;
+    f.change = nnv_change_scale_times;
     for (f.value = 0.5; f.value <= 2; f.value *= 4) nnv_generate(l, f, "scale of %s times %g", s->name, f.value);
-    f.change = scale_power;
+    f.change = nnv_change_scale_power;
     nnv_generate(l, f, "scale of %s rounded to a power of two", s->name);
-    f.change = scales_placed;
+    f.change = nnv_change_scales_placed;
     if (a->operand->channel.count > 1) {
         (void)snprintf(whose, sizeof whose, "scales of %s", s->name);
         nnv_generate_places(l, f, a->operand->channel.count, whose);
@@ -360,6 +362,7 @@ static void tensors_mixed(struct nnv_fault_list *l, const struct nnv_call *c) {
 
 void nnv_generate_attributes(struct nnv_fault_list *l, const struct nnv_call *c) {
     scalars_mixed(l, c);
+    scalars_multiplied(l, c);
     for (uint8_t i = 0; i < c->form->nin; i++)
         if (c->form->in[i].flags & NNV_SCALAR) scalar(l, c, &c->form->in[i]);
     for (uint8_t i = 0; i < c->form->nin; i++) {
@@ -377,6 +380,16 @@ void nnv_generate_tensors(struct nnv_fault_list *l, const struct nnv_call *c) {
         const struct nnv_slot *s = &c->form->in[i];
         const struct nnv_arg *a = given(c, s);
         if (a && nnv_type(a->operand->type)->tensor && nnv_shape_known(&a->shape)) tensor(l, c, s, a);
+    }
+    for (uint8_t i = 0; i < c->form->nin; i++) {
+        const struct nnv_arg *a = given(c, &c->form->in[i]);
+        struct nnv_fault f = of(c, c->form->in[i].name, NULL);
+        char whose[96];
+        if (!a || !nnv_shape_known(&a->shape) || a->shape.rank < 2 || nnv_shape_elems(&a->shape) > UINT32_MAX) continue;
+        f.change = nnv_change_placed;
+        f.axis = NNV_FAULT_FLAT;
+        (void)snprintf(whose, sizeof whose, "all of %s", f.slots[0]);
+        nnv_generate_places(l, f, (uint32_t)nnv_shape_elems(&a->shape), whose);
     }
     struct nnv_fault f = of(c, NULL, NULL);
     for (uint8_t i = 0; i < c->form->nin; i++) {
@@ -408,6 +421,12 @@ static void orders(struct nnv_fault_list *l, uint32_t rank, uint32_t order, uint
     }
     for (uint32_t d = 0; d < rank && n < rank; d++)
         if (!(used >> d & 1)) orders(l, rank, order * 10 + d, used | 1U << d, n + 1, right && d == n);
+}
+
+void nnv_generate_limits(struct nnv_fault_list *l, double low, double high, double tiny) {
+    if (isfinite(high)) values(l, y_low, high, "output not above %g");
+    if (isfinite(low)) values(l, y_high, low, "output not below %g");
+    if (tiny > 0) values(l, y_tiny_lost, tiny, "magnitudes up to %g become 0");
 }
 
 void nnv_generate_spoils(struct nnv_fault_list *l, int32_t type, uint32_t rank, const uint32_t *dims) {
@@ -443,6 +462,10 @@ void nnv_generate_spoils(struct nnv_fault_list *l, int32_t type, uint32_t rank, 
         values(l, y_rounded, 1, "rounded up");
         values(l, y_rounded, 2, "rounded to the nearest");
         values(l, y_rounded, 3, "rounded towards zero");
+    }
+    if (kind == NNV_KIND_QUANT) {
+        const struct nnv_fault f_wrapped = {.element = y_code_wrapped};
+        nnv_generate(l, f_wrapped, "codes of the output wrap where they should saturate");
     }
     if (kind == NNV_KIND_QUANT)
         for (int m = 2; m <= 16; m *= 2) values(l, y_multiples, m, "codes of the output are multiples of %g");

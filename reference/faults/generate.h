@@ -23,6 +23,12 @@ void nnv_generate_tensors(struct nnv_fault_list *l, const struct nnv_call *call)
 /** Adds those of an output of this type and shape (rank 0: not known): changes of its values. */
 void nnv_generate_spoils(struct nnv_fault_list *l, int32_t type, uint32_t rank, const uint32_t *dims);
 
+/**
+ * Adds those that answers themselves suggest: results not below low, not above high, magnitudes up to tiny taken for 0.
+ * Not finite, and tiny 0: none.
+ */
+void nnv_generate_limits(struct nnv_fault_list *l, double low, double high, double tiny);
+
 /* For the two above; places.c. */
 /** Adds a copy, named after its words, which are formatted. */
 void nnv_generate(struct nnv_fault_list *l, struct nnv_fault f, const char *words, ...) NNV_PRINTF(3, 4);

@@ -15,6 +15,7 @@ PLACE(modulo) { return (void)n, i % size(f); }
 PLACE(cut) { return (void)n, i < size(f) ? i : -1; }
 PLACE(clamped) { return (void)n, i < size(f) ? i : size(f) - 1; }
 PLACE(rest_again) { return i >= n - n % size(f) && i >= size(f) ? i - size(f) : i; }
+PLACE(rest_from_start) { return i >= n - n % size(f) && i >= size(f) ? i - (n - n % size(f)) : i; }
 PLACE(rest_lost) { return i >= n - n % size(f) ? -1 : i; }
 PLACE(in_blocks) { return i - i % size(f) + size(f) <= n ? i - i % size(f) + (size(f) - 1 - i % size(f)) : i; }
 PLACE(interleaved) { return i % size(f) * (n / size(f)) + i / size(f); }
@@ -65,15 +66,17 @@ static const struct {
     int64_t (*place)(const struct nnv_fault *f, int64_t i, int64_t n);
     const char *words;
     bool divides; /* only where the size divides the extent */
+    bool flat;    /* also of all elements of an input, one behind the other: what vector kernels do */
 } sized[] = {
-    {at_modulo, "repeated after %u", false},
-    {at_cut, "lost from %u on", false},
-    {at_clamped, "those from %u on taken for the last before", false},
-    {at_rest_again, "the rest behind blocks of %u taken from the block before", false},
-    {at_rest_lost, "the rest behind blocks of %u lost", false},
-    {at_in_blocks, "reversed in blocks of %u", false},
-    {at_divided, "each taken %u times", false},
-    {at_interleaved, "rows and columns of a matrix of %u columns mixed up", true},
+    {at_modulo, "repeated after %u", false, true},
+    {at_cut, "lost from %u on", false, true},
+    {at_clamped, "those from %u on taken for the last before", false, false},
+    {at_rest_again, "the rest behind blocks of %u taken from the block before", false, true},
+    {at_rest_from_start, "the rest behind blocks of %u taken from the start", false, true},
+    {at_rest_lost, "the rest behind blocks of %u lost", false, true},
+    {at_in_blocks, "reversed in blocks of %u", false, false},
+    {at_divided, "each taken %u times", false, false},
+    {at_interleaved, "rows and columns of a matrix of %u columns mixed up", true, false},
 };
 
 /** The words with blanks as '-', cut to a name. */
@@ -109,18 +112,21 @@ void nnv_generate(struct nnv_fault_list *l, struct nnv_fault f, const char *word
 }
 
 void nnv_generate_places(struct nnv_fault_list *l, struct nnv_fault f, uint32_t extent, const char *whose) {
+    const bool flat_input = f.axis == NNV_FAULT_FLAT && f.change;
     static const uint32_t sizes[] = {2,   3,   4,    5,    6,    7,    8,    9,     10,    11,    12,    13,   14,  15,
                                      16,  24,  32,   48,   63,   64,   65,   96,    127,   128,   129,   255,  256, 257,
                                      511, 512, 1023, 1024, 2048, 4096, 8192, 16384, 32767, 32768, 65535, 65536};
     for (size_t k = 0; k < sizeof simple / sizeof *simple; k++) {
-        if (extent < simple[k].least) continue;
+        if (extent < simple[k].least || flat_input) continue;
         f.place = simple[k].place;
         nnv_generate(l, f, "%s: %s", whose, simple[k].words);
     }
     for (size_t k = 0; k < sizeof sized / sizeof *sized; k++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes && sizes[s] < extent; s++) {
             char words[100];
-            if (sized[k].divides && extent % sizes[s] != 0) continue;
+            if ((sized[k].divides && extent % sizes[s] != 0) ||
+                (flat_input && (!sized[k].flat || sizes[s] > 64 || (sizes[s] & (sizes[s] - 1)) != 0)))
+                continue;
             f.place = sized[k].place;
             f.value = sizes[s];
             (void)snprintf(words, sizeof words, sized[k].words, sizes[s]);

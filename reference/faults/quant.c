@@ -132,3 +132,42 @@ bool nnv_change_half_unit(struct nnv_edit *e, const struct nnv_fault *f) {
     if (any) nnv_edit_set_numbers(e, b, bias, n);
     return any;
 }
+
+/** The operand of slot 0, if its encoding may be changed. */
+static struct nnv_operand *encoded(struct nnv_edit *e, const struct nnv_fault *f) {
+    const int pos = nnv_edit_find(e, f->slots[0]);
+    if (pos < 0 || !nnv_edit_known(e, pos) || !nnv_is_quant(nnv_edit_operand(e, pos)->type)) return NULL;
+    return nnv_edit_own(e, pos);
+}
+
+bool nnv_change_scale_times(struct nnv_edit *e, const struct nnv_fault *f) {
+    struct nnv_operand *o = encoded(e, f);
+    if (!o || o->channel.count) return false;
+    o->scale *= (float)f->value;
+    return true;
+}
+
+/** To the nearest power of two. */
+bool nnv_change_scale_power(struct nnv_edit *e, const struct nnv_fault *f) {
+    struct nnv_operand *o = encoded(e, f);
+    if (!o || o->channel.count || !(o->scale > 0)) return false;
+    const float to = exp2f(roundf(log2f(o->scale)));
+    const bool any = to < o->scale || to > o->scale;
+    o->scale = to;
+    return any;
+}
+
+bool nnv_change_scales_placed(struct nnv_edit *e, const struct nnv_fault *f) {
+    struct nnv_operand *o = encoded(e, f);
+    const uint32_t n = o ? o->channel.count : 0;
+    float *scales = n < 2 ? NULL : NNV_NEW(e->arena, float, n);
+    bool any = false;
+    for (uint32_t i = 0; scales && i < n; i++) {
+        const int64_t at = f->place(f, i, n);
+        if (at < 0 || at >= n) return false;
+        scales[i] = o->channel.scales[at];
+        any = any || scales[i] < o->channel.scales[i] || scales[i] > o->channel.scales[i];
+    }
+    if (any) o->channel.scales = scales;
+    return any;
+}

@@ -106,8 +106,20 @@ struct pads {
     bool nchw;
 };
 
-/** Finds the padding, explicit or implied by the scheme. */
-static bool take_pads(struct nnv_edit *e, struct pads *p) {
+/** What an implied padding cuts off the results of a transposed convolution along axis i. */
+static bool take_cut(struct nnv_edit *e, int i, uint32_t taps, int32_t stride, struct pads *p) {
+    const uint32_t axis = (p->nchw ? 2 : 1) + (uint32_t)i;
+    const struct nnv_shape *y = &e->call->out[0].shape;
+    if (!nnv_shape_known(y) || y->rank != 4) return false;
+    const int64_t cut = ((int64_t)nnv_dim(&e->call->in[0].shape, axis) - 1) * stride + taps - y->dims[axis];
+    p->side[i][0] = cut > 0 ? (int32_t)(cut / 2) : 0;
+    p->side[i][1] = (int32_t)(cut - p->side[i][0]);
+    return true;
+}
+
+/** Finds the padding, explicit or implied by the scheme; dilated: as it is right, false: as if taps lay side by side.
+ */
+static bool take_pads(struct nnv_edit *e, bool dilated, struct pads *p) {
     static const char *const given[2][2] = {{"padding top", "padding bottom"}, {"padding left", "padding right"}};
     static const char *const extent[] = {"filter height", "filter width"}, *const stride[] = {"stride height",
                                                                                               "stride width"};
@@ -122,10 +134,15 @@ static bool take_pads(struct nnv_edit *e, struct pads *p) {
         if (scheme < 0) continue;
         uint32_t taps =
             filter >= 0 ? nnv_dim(&e->call->in[filter].shape, 1 + (uint32_t)i) : (uint32_t)number(e, extent[i], 1);
+        const int32_t step = number(e, stride[i], 1), apart = dilated ? number(e, dilation[i], 1) : 1;
         struct nnv_window w;
         struct nnv_err err = {0};
-        if (nnv_window(x->dims[(p->nchw ? 2 : 1) + i], taps, number(e, stride[i], 1), number(e, dilation[i], 1),
-                       number(e, "padding scheme", 0), &w, &err) != NNV_OK)
+        if (nnv_edit_find(e, "output shape") >= 0) {
+            if (!take_cut(e, i, taps, step, p)) return false;
+            continue;
+        }
+        if (nnv_window(x->dims[(p->nchw ? 2 : 1) + i], taps, step, apart, number(e, "padding scheme", 0), &w, &err) !=
+            NNV_OK)
             return false;
         p->side[i][0] = w.head;
         p->side[i][1] = w.tail;
@@ -136,27 +153,42 @@ static bool take_pads(struct nnv_edit *e, struct pads *p) {
 /** Puts explicit padding in the place of the scheme, or of explicit padding. */
 static void put_pads(struct nnv_edit *e, int32_t left, int32_t right, int32_t top, int32_t bottom) {
     const int32_t pad[] = {left, right, top, bottom};
-    int scheme = nnv_edit_find(e, "padding scheme"), at = nnv_edit_find(e, "padding left");
+    int scheme = nnv_edit_find(e, "padding scheme"), at = nnv_edit_find(e, "padding left"),
+        shape = nnv_edit_find(e, "output shape");
     uint32_t in[4];
     for (int i = 0; i < 4; i++) in[i] = nnv_edit_add_int(e, pad[i]);
-    if (scheme >= 0)
-        nnv_edit_replace(e, scheme, in, 4);
-    else
+    if (scheme >= 0) nnv_edit_replace(e, scheme, in, 4);
+    if (shape >= 0) nnv_edit_replace(e, shape, in, 0); /* before the scheme, and only beside it */
+    if (scheme < 0)
         for (int i = 0; i < 4; i++) nnv_edit_op(e)->in[at + i] = in[i];
 }
 
 bool nnv_change_odd_first(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct pads p;
     (void)fault;
-    if (nnv_edit_find(e, "padding scheme") < 0 || !take_pads(e, &p)) return false;
+    if (nnv_edit_find(e, "padding scheme") < 0 || !take_pads(e, true, &p)) return false;
     if (p.side[0][0] == p.side[0][1] && p.side[1][0] == p.side[1][1]) return false;
     put_pads(e, p.side[1][1], p.side[1][0], p.side[0][1], p.side[0][0]);
     return true;
 }
 
+/** SAME is worked out from the filter without its dilation: it pads less before, and as many results need more behind.
+ */
+bool nnv_change_undilated_padding(struct nnv_edit *e, const struct nnv_fault *fault) {
+    struct pads right, p;
+    (void)fault;
+    if (number(e, "padding scheme", 0) != ANEURALNETWORKS_PADDING_SAME || !take_pads(e, true, &right) ||
+        !take_pads(e, false, &p))
+        return false;
+    for (int i = 0; i < 2; i++) p.side[i][1] = right.side[i][0] + right.side[i][1] - p.side[i][0];
+    if (memcmp(p.side, right.side, sizeof p.side) == 0) return false;
+    put_pads(e, p.side[1][0], p.side[1][1], p.side[0][0], p.side[0][1]);
+    return true;
+}
+
 bool nnv_change_pad_first(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct pads p;
-    if (!take_pads(e, &p) || (!p.side[0][0] && !p.side[0][1] && !p.side[1][0] && !p.side[1][1])) return false;
+    if (!take_pads(e, true, &p) || (!p.side[0][0] && !p.side[0][1] && !p.side[1][0] && !p.side[1][1])) return false;
     const struct nnv_operand *x = nnv_edit_operand(e, 0);
     bool stored = fault->value != 0;
     if (stored && (!nnv_is_quant(x->type) || x->zero_point == 0)) return false;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reference/model/arithmetic.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "reference/model/op.h"
 
 /** A key: either two words, false and true, or a number with a least and a most. */
 static const struct key {
@@ -51,12 +54,13 @@ static const struct key {
      .in_words = "functions are within 256 ulps"},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
+_Static_assert((int)KEYS < (int)NNV_ARITHMETIC_KEYS, "room for a weaker promise of each key, and of the schemes");
 
 static const struct preset {
     const char *name;
     struct nnv_arithmetic is;
 } presets[] = {{"strict", {0}}, {"android", {.half_sums = true, .saturate = true, .rescale = 1, .logistic = 1e-7}}};
-enum { PRESETS = sizeof presets / sizeof *presets };
+enum { ANDROID = 1, PRESETS = sizeof presets / sizeof *presets };
 
 static double get(const struct nnv_arithmetic *a, const struct key *k) {
     const void *at = (const char *)a + k->at;
@@ -74,12 +78,37 @@ static void set(struct nnv_arithmetic *a, const struct key *k, double v) {
 bool nnv_arithmetic_is_weak(const struct nnv_arithmetic *a) {
     for (size_t i = 0; i < KEYS; i++)
         if (keys[i].weak > 0 && get(a, &keys[i]) > 0) return true;
-    return false;
+    for (uint32_t i = 0; i < a->uses; i++)
+        if (nnv_scheme_is_weak(a->use[i].scheme)) return true;
+    return nnv_scheme_is_weak(a->scheme);
 }
 
+/** Without regard to schemes of single operations, which no preset has. */
 static bool same(const struct nnv_arithmetic *a, const struct nnv_arithmetic *b) {
     for (size_t i = 0; i < KEYS; i++)
         if (get(a, &keys[i]) != get(b, &keys[i])) return false;
+    return a->scheme == b->scheme;
+}
+
+/* ------------------------------------------------------------------ schemes */
+
+/** The index of the operation's own scheme; a->uses if it has none. */
+static uint32_t find_use(const struct nnv_arithmetic *a, int32_t op, int32_t type) {
+    uint32_t i = 0;
+    while (i < a->uses && !(a->use[i].op == op && a->use[i].type == type)) i++;
+    return i;
+}
+
+enum nnv_scheme nnv_arithmetic_scheme(const struct nnv_arithmetic *a, int32_t op, int32_t type) {
+    const uint32_t i = find_use(a, op, type);
+    return i < a->uses ? a->use[i].scheme : a->scheme;
+}
+
+bool nnv_arithmetic_use(struct nnv_arithmetic *a, int32_t op, int32_t type, enum nnv_scheme scheme) {
+    const uint32_t i = find_use(a, op, type);
+    if (i == NNV_SCHEME_USES) return false;
+    a->use[i] = (struct nnv_scheme_use){op, type, scheme};
+    if (i == a->uses) a->uses++;
     return true;
 }
 
@@ -90,7 +119,16 @@ static enum nnv_status unknown(const char *item, size_t n, struct nnv_err *err) 
     size_t at = 0;
     for (size_t i = 0; i < KEYS && at < sizeof known; i++)
         at += (size_t)snprintf(known + at, sizeof known - at, ", %s=", keys[i].name);
-    return nnv_fail(err, NNV_INVALID, "'%.*s': expected strict, android%s", (int)n, item, known);
+    return nnv_fail(err, NNV_INVALID, "'%.*s': expected strict, android%s, OPERATION/TYPE=", (int)n, item, known);
+}
+
+static enum nnv_status unknown_scheme(const char *item, size_t n, const char * or, struct nnv_err *err) {
+    char known[200] = "";
+    size_t at = 0;
+    for (int s = 1; s < NNV_SCHEME_COUNT && at < sizeof known; s++)
+        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", s > 1 ? ", " : "",
+                               nnv_scheme_word((enum nnv_scheme)s));
+    return nnv_fail(err, NNV_INVALID, "%.*s: expected %s%s", (int)n, item, or, known);
 }
 
 static enum nnv_status read_value(const struct key *k, const char *value, size_t n, struct nnv_arithmetic *out,
@@ -104,12 +142,42 @@ static enum nnv_status read_value(const struct key *k, const char *value, size_t
             }
         return nnv_fail(err, NNV_INVALID, "%s=%.*s: expected %s or %s", k->name, (int)n, value, k->word[0], k->word[1]);
     }
+    const bool schemed = k->at == offsetof(struct nnv_arithmetic, requantise);
+    const enum nnv_scheme scheme = schemed ? nnv_scheme_by_word(value, n) : NNV_SCHEME_ANY;
+    if (schemed) out->scheme = scheme;
+    if (scheme != NNV_SCHEME_ANY) {
+        set(out, k, 0);
+        return NNV_OK;
+    }
     const double v = strtod(value, &end);
+    if (schemed && end != value + n) return unknown_scheme(value, n, "a number, ", err);
     if (end != value + n || n == 0 || !(v >= k->base && v <= k->most))
         return nnv_fail(err, NNV_INVALID, "%s=%.*s: expected a number from %g to %g", k->name, (int)n, value, k->base,
                         k->most);
     set(out, k, v - k->base);
     return NNV_OK;
+}
+
+/** "CONV_2D/quant8_asymm=twice"; false if it is nothing of the kind. */
+static bool read_use(const char *item, size_t n, struct nnv_arithmetic *out, struct nnv_err *err, enum nnv_status *st) {
+    char name[64];
+    const char *end = item + n, *type = memchr(item, '/', n),
+               *word = type ? memchr(type, '=', (size_t)(end - type)) : NULL;
+    if (!word) return false;
+    snprintf(name, sizeof name, "%.*s", (int)(type - item), item);
+    const struct nnv_op *op = nnv_op_by_name(name);
+    const struct nnv_type *t = nnv_type_by_tag(type + 1, (size_t)(word - type) - 1);
+    const enum nnv_scheme scheme = nnv_scheme_by_word(word + 1, (size_t)(end - word) - 1);
+    if (!op || !t || !nnv_is_quant(t->code))
+        *st = nnv_fail(err, NNV_INVALID, "'%.*s': expected an operation and a quantised type, as in %s",
+                       (int)(word - item), item, "CONV_2D/quant8_asymm");
+    else if (scheme == NNV_SCHEME_ANY)
+        *st = unknown_scheme(item, n, "", err);
+    else if (!nnv_arithmetic_use(out, op->code, t->code, scheme))
+        *st = nnv_fail(err, NNV_INVALID, "more than %d operations have a scheme of their own", NNV_SCHEME_USES);
+    else
+        *st = NNV_OK;
+    return true;
 }
 
 static enum nnv_status read_item(const char *item, size_t n, struct nnv_arithmetic *out, struct nnv_err *err) {
@@ -123,7 +191,8 @@ static enum nnv_status read_item(const char *item, size_t n, struct nnv_arithmet
         if (name < n && strncmp(item, keys[i].name, name) == 0 && item[name] == '=')
             return read_value(&keys[i], item + name + 1, n - name - 1, out, err);
     }
-    return unknown(item, n, err);
+    enum nnv_status st;
+    return read_use(item, n, out, err, &st) ? st : unknown(item, n, err);
 }
 
 enum nnv_status nnv_arithmetic_parse(const char *text, struct nnv_arithmetic *out, struct nnv_err *err) {
@@ -139,25 +208,47 @@ enum nnv_status nnv_arithmetic_parse(const char *text, struct nnv_arithmetic *ou
     return NNV_OK;
 }
 
+/** Appends an item. */
+NNV_PRINTF(2, 3) static void add_item(char text[NNV_ARITHMETIC_TEXT], const char *fmt, ...) {
+    va_list ap;
+    size_t at = strlen(text);
+    if (at > 0 && at + 1 < NNV_ARITHMETIC_TEXT) memcpy(text + at++, ",", 2);
+    va_start(ap, fmt);
+    vsnprintf(text + at, NNV_ARITHMETIC_TEXT - at, fmt, ap);
+    va_end(ap);
+}
+
 void nnv_arithmetic_text(const struct nnv_arithmetic *a, char text[NNV_ARITHMETIC_TEXT]) {
-    size_t at = 0;
+    bool preset = false;
     *text = '\0';
-    for (size_t i = 0; i < PRESETS; i++)
-        if (same(a, &presets[i].is)) snprintf(text, NNV_ARITHMETIC_TEXT, "%s", presets[i].name);
-    for (size_t i = 0, n = *text ? 0 : KEYS; i < n && at < NNV_ARITHMETIC_TEXT; i++) {
+    for (size_t i = 0; i < PRESETS; i++) {
+        if (!same(a, &presets[i].is) || (a->uses > 0 && i != ANDROID)) continue;
+        add_item(text, "%s", presets[i].name);
+        preset = true;
+    }
+    for (size_t i = 0, n = preset ? 0 : KEYS; i < n; i++) {
         const struct key *k = &keys[i];
         const double v = get(a, k);
-        if (v == 0) continue;
-        at += (size_t)snprintf(text + at, NNV_ARITHMETIC_TEXT - at, "%s%s=", at ? "," : "", k->name);
-        if (at >= NNV_ARITHMETIC_TEXT) break;
-        at += (size_t)(k->word[0] ? snprintf(text + at, NNV_ARITHMETIC_TEXT - at, "%s", k->word[1])
-                                  : snprintf(text + at, NNV_ARITHMETIC_TEXT - at, "%.10g", v + k->base));
+        if (v != 0 && k->word[0])
+            add_item(text, "%s=%s", k->name, k->word[1]);
+        else if (v != 0)
+            add_item(text, "%s=%.10g", k->name, v + k->base);
     }
+    if (a->scheme != NNV_SCHEME_ANY) add_item(text, "requantise=%s", nnv_scheme_word(a->scheme));
+    for (uint32_t i = 0; i < a->uses; i++)
+        add_item(text, "%s/%s=%s", nnv_op(a->use[i].op)->name, nnv_type(a->use[i].type)->tag,
+                 nnv_scheme_word(a->use[i].scheme));
 }
 
 /* ------------------------------------------------------------------- weaker */
 
 const char *nnv_arithmetic_weaker(const struct nnv_arithmetic *from, size_t i, struct nnv_arithmetic *out) {
+    if ((from->scheme != NNV_SCHEME_ANY || from->uses > 0) && i-- == 0) {
+        *out = *from;
+        out->scheme = NNV_SCHEME_ANY;
+        out->uses = 0;
+        return "sums of products are requantised by any exact scheme";
+    }
     for (size_t k = 0; k < KEYS; k++) {
         if (!(keys[k].weak > get(from, &keys[k])) || i-- > 0) continue;
         *out = *from;
@@ -165,4 +256,12 @@ const char *nnv_arithmetic_weaker(const struct nnv_arithmetic *from, size_t i, s
         return keys[k].in_words;
     }
     return NULL;
+}
+
+bool nnv_arithmetic_add_android(const struct nnv_arithmetic *from, struct nnv_arithmetic *out) {
+    const struct nnv_arithmetic *android = &presets[ANDROID].is;
+    *out = *from;
+    for (size_t k = 0; k < KEYS; k++)
+        if (get(android, &keys[k]) > get(from, &keys[k])) set(out, &keys[k], get(android, &keys[k]));
+    return !same(from, out);
 }

@@ -85,6 +85,7 @@ struct nnv_value {
 struct nnv_spec {
     const char *name;
     const char *source;            /**< free text or NULL */
+    const char *origin;            /**< of a dump that is written: from which run, a JSON object; else NULL */
     int min_version;               /**< feature level 1 to 7; 0: not given */
     bool expect_failure;           /**< a correct driver refuses or fails this model */
     const struct nnv_model *valid; /**< the same without the mistake, where that is known; NULL: it is not */

@@ -17,7 +17,7 @@
 #define NNV_RUNTIME_LEVEL 8
 #endif
 
-/* A list never changes and is never freed: a device that was given out stays. */
+/* A list never changes, and is freed only on request: a device that was given out stays. */
 struct list {
     struct list *before; /* made earlier */
     size_t count;
@@ -130,6 +130,20 @@ void nnv_rt_device_override(struct nnvts_device *const *drivers, size_t count) {
     pthread_mutex_unlock(&lock);
 }
 
+void nnv_rt_device_forget(void) {
+    pthread_mutex_lock(&lock);
+    for (struct list **at = &newest; *at;) {
+        struct list *l = *at;
+        if (l == found || l == atomic_load(&current)) {
+            at = &l->before;
+            continue;
+        }
+        *at = l->before;
+        free(l);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 size_t nnv_rt_device_count(void) { return devices()->count; }
 
 struct ANeuralNetworksDevice *nnv_rt_device_at(size_t index) {
@@ -194,4 +208,16 @@ int nnv_rt_result(enum nnvts_status status) {
         return ANEURALNETWORKS_DEAD_OBJECT;
     }
     return ANEURALNETWORKS_OP_FAILED;
+}
+
+const struct nnvts_computed *nnvts_runtime_computed(uint32_t *count) {
+    enum { MOST = 64 };
+    static _Thread_local struct nnvts_computed told[MOST];
+    const size_t n = nnv_rt_device_count();
+    *count = n < MOST ? (uint32_t)n : MOST;
+    for (uint32_t i = 0; i < *count; i++) {
+        struct ANeuralNetworksDevice *d = nnv_rt_device_at(i);
+        told[i] = (struct nnvts_computed){d->name, atomic_load(&d->computed)};
+    }
+    return told;
 }

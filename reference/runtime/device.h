@@ -12,11 +12,12 @@
 struct ANeuralNetworksDevice {
     struct nnvts_device *driver;
     const char *name, *version;
-    int32_t type;         /**< DeviceTypeCode */
-    int32_t driver_level; /**< 1 to 8: the driver's, at most the runtime's */
-    int64_t level;        /**< the same as a FeatureLevelCode */
-    bool is_cpu;          /**< the reference, "nnapi-reference" */
-    atomic_bool dead;     /**< answered DEAD_OBJECT: nothing new is planned on it until it answers get_status again */
+    int32_t type;              /**< DeviceTypeCode */
+    int32_t driver_level;      /**< 1 to 8: the driver's, at most the runtime's */
+    int64_t level;             /**< the same as a FeatureLevelCode */
+    bool is_cpu;               /**< the reference, "nnapi-reference" */
+    _Atomic uint64_t computed; /**< operations that it has executed, those of each execution */
+    atomic_bool dead; /**< answered DEAD_OBJECT: nothing new is planned on it until it answers get_status again */
 };
 
 /** The library's feature level. */
@@ -33,6 +34,14 @@ struct ANeuralNetworksDevice *nnv_rt_device_cpu(void);
  * the next call; count 0 with drivers NULL goes back to those found. Devices given out before stay valid pointers.
  */
 void nnv_rt_device_override(struct nnvts_device *const *drivers, size_t count);
+/** Frees what overrides before the last have left: nothing may use a device of theirs any more. */
+void nnv_rt_device_forget(void);
+
+/**
+ * What the devices have computed, *count entries, the calling thread's until it asks again. The one function of the
+ * library that is not NNAPI's: the driver "runtime" asks it.
+ */
+const struct nnvts_computed *nnvts_runtime_computed(uint32_t *count);
 
 /** False while the device is dead: it answered DEAD_OBJECT, and get_status does not say that it is back. */
 bool nnv_rt_device_is_alive(struct ANeuralNetworksDevice *device);

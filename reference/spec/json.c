@@ -203,6 +203,10 @@ void nnv_spec_write_json(const struct nnv_spec *spec, bool pretty, struct nnv_te
     for (uint32_t i = 0; i < spec->model.nreferenced; i++) add_subgraph(&j, 2, NULL, spec, &spec->model.referenced[i]);
     if (spec->model.nreferenced) line(&j, 1);
     nnv_json_close(&j, ']');
+    if (spec->origin) {
+        line(&j, 1);
+        nnv_json_raw(&j, "origin", "%s", spec->origin);
+    }
     line(&j, 0);
     nnv_json_close(&j, '}');
 }

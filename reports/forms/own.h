@@ -4,7 +4,7 @@
 #define NNV_REPORTS_FORMS_OWN_H
 
 #include "base/text.h"
-#include "harness/journal/bucket.h"
+#include "harness/journal/causes/bucket.h"
 #include "reports/forms/forms.h"
 
 /** What stands for a bug: its smallest case. */

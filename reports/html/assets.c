@@ -114,6 +114,7 @@ const char *const nnv_html_css[] = {
     ".matrix thead span{display:inline-block;writing-mode:vertical-rl;transform:rotate(180deg);text-align:left;max-height:170px}\n",
     ".matrix tbody th{text-align:left;font-weight:500;font-size:12.5px;padding:0 12px 0 0;min-width:150px;max-width:250px;overflow-wrap:anywhere}\n",
     ".matrix td{padding:0;min-width:46px;text-align:center;border-radius:4px;white-space:nowrap}\n",
+    ".uses td{padding:1px 7px}\n",
     ".matrix td a{display:block;padding:2px 6px;color:inherit;text-decoration:none;border-radius:4px}\n",
     ".matrix td a:hover{box-shadow:inset 0 0 0 1px currentColor}\n",
     ".matrix td b{font-family:var(--mono);font-weight:600}\n",

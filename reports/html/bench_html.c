@@ -16,7 +16,7 @@ enum {
     MOST_BYTES = 1500000, /* of the page; networks behind that are in the table only */
     MOST_LINES = 2000,    /* of the table */
     MOST_STEPS = 12,      /* operations told of a network on a driver */
-    TEXT = 400,           /* bytes of what a file says */
+    TEXT = 400,           /* bytes of the version */
 };
 
 static const char *const css =
@@ -36,14 +36,6 @@ static const char *const css =
 static const char *const dash = "\xe2\x80\x93";
 
 /* --------------------------------------------------------------- small pieces */
-
-static void add_text(struct nnv_text *t, const char *s) {
-    struct nnv_text shown = {0};
-    nnv_text_add_shown(&shown, s, strlen(s), TEXT);
-    nnv_text_add_xml(t, shown.data ? shown.data : "");
-    t->failed = t->failed || shown.failed;
-    nnv_text_free(&shown);
-}
 
 /** A cell of a number in this format, or a dash. */
 static void add_cell(struct nnv_text *t, const char *format, double v) NNV_PRINTF(2, 0);
@@ -74,7 +66,7 @@ static void add_header(struct nnv_text *t, const char *const *heads) {
 
 static void begin_row(struct nnv_text *t, const struct nnv_bench_line *l) {
     nnv_text_add(t, "<tr><th scope=\"row\"><span class=\"name\">");
-    add_text(t, l->driver);
+    nnv_bench_add_text(t, l->driver);
     nnv_text_add(t, "</span></th>");
 }
 
@@ -129,7 +121,7 @@ static void add_head(const struct nnv_bench_sheet *s, struct nnv_text *t) {
     nnv_page_begin(t, &(struct nnv_page){.title = "Bench",
                                          .kicker = kicker.data,
                                          .heading = heading.data,
-                                         .css = {css},
+                                         .css = {css, nnv_roofline_css},
                                          .verdict = s->count == 0 ? 'N'
                                                     : good        ? 'P'
                                                                   : nnv_verdict_letter(nnv_html_worst(s->verdicts))});
@@ -138,22 +130,48 @@ static void add_head(const struct nnv_bench_sheet *s, struct nnv_text *t) {
     nnv_text_free(&heading);
 }
 
+/** Governor, frequency, temperature and limits, before and after; nothing where the machine tells nothing. */
+static void add_conditions(const json_t *all, struct nnv_text *t) {
+    static const struct {
+        const char *member, *unit;
+    } numbers[] = {{"mhz", "MHz"},
+                   {"mhz_max", "MHz at most"},
+                   {"celsius", "\xc2\xb0"
+                               "C"},
+                   {"cgroup_cpus", "processors allowed"},
+                   {"cgroup_memory_mb", "MB allowed"}};
+    const json_t *before = json_object_get(all, "before"), *after = json_object_get(all, "after");
+    if (json_object_size(before) == 0) return;
+    nnv_text_add(t, "<div><dt>Conditions</dt><dd>");
+    nnv_bench_add_text(t, nnv_json_text(before, "governor", ""));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const double was = nnv_bench_number(before, numbers[i].member, NULL);
+        const double is = nnv_bench_number(after, numbers[i].member, NULL);
+        if (!isfinite(was)) continue;
+        nnv_text_addf(t, "<small>%.4g", was);
+        if (isfinite(is) && is != was) nnv_text_addf(t, " to %.4g", is);
+        nnv_text_addf(t, " %s</small>", numbers[i].unit);
+    }
+    nnv_text_add(t, "</dd></div>\n");
+}
+
 static void add_facts(const struct nnv_bench_sheet *s, struct nnv_text *t) {
     const json_t *machine = json_object_get(s->root, "machine"), *argv = json_object_get(s->root, "argv"), *word;
     size_t i;
     nnv_text_add(t, "<dl class=\"facts bench\">\n<div><dt>Started</dt><dd>");
-    add_text(t, nnv_json_text(s->root, "start", dash));
+    nnv_bench_add_text(t, nnv_json_text(s->root, "start", dash));
     nnv_text_add(t, "</dd></div>\n<div><dt>Machine</dt><dd>");
-    add_text(t, nnv_json_text(machine, "cpu", dash));
+    nnv_bench_add_text(t, nnv_json_text(machine, "cpu", dash));
     nnv_text_add(t, "<small>");
-    add_text(t, nnv_json_text(machine, "os", ""));
+    nnv_bench_add_text(t, nnv_json_text(machine, "os", ""));
     nnv_text_addf(t, "</small></dd></div>\n<div><dt>Processors</dt><dd>%" PRIu64 "</dd></div>\n",
                   nnv_json_count(machine, "cores"));
+    add_conditions(json_object_get(s->root, "conditions"), t);
     if (json_array_size(argv)) {
         nnv_text_add(t, "<div class=\"wide\"><dt>Command</dt><dd><code class=\"cmd\">");
         json_array_foreach((json_t *)argv, i, word) {
             if (i) nnv_text_add(t, " ");
-            add_text(t, json_is_string(word) ? json_string_value(word) : "?");
+            nnv_bench_add_text(t, json_is_string(word) ? json_string_value(word) : "?");
         }
         nnv_text_add(t, "</code></dd></div>\n");
     }
@@ -165,9 +183,9 @@ static void add_summary_row(const struct nnv_bench_sheet *s, const struct nnv_be
     nnv_text_add(t, "<tr><th scope=\"row\">");
     nnv_html_sign(t, l->verdict);
     nnv_text_addf(t, "<a class=\"name\" href=\"#n%u\">", l->group);
-    add_text(t, l->network);
+    nnv_bench_add_text(t, l->network);
     nnv_text_add(t, "</a></th><td class=\"n\"><span class=\"name\">");
-    add_text(t, l->driver);
+    nnv_bench_add_text(t, l->driver);
     nnv_text_add(t, "</span></td>");
     add_time_cell(t, l->p50);
     add_time_cell(t, nnv_bench_number(l->latency, "quantiles", "p99", "ns", NULL));
@@ -181,11 +199,18 @@ static void add_summary_row(const struct nnv_bench_sheet *s, const struct nnv_be
         nnv_text_add(t, "</small>");
     } else {
         double agreement = nnv_bench_number(l->accuracy, "agreement", NULL);
+        double boxes = nnv_bench_number(l->accuracy, "boxes", "share", NULL);
         double error = nnv_bench_number(l->accuracy, "largest_error", NULL);
-        if (isfinite(agreement)) add_measure(t, agreement, 100);
-        if (isfinite(agreement)) nnv_text_add(t, "<small>same class</small>");
-        if (!isfinite(agreement) && isfinite(error)) nnv_text_addf(t, "%.3g<small>largest error</small>", error);
-        if (!isfinite(agreement) && !isfinite(error)) nnv_text_add(t, dash);
+        if (isfinite(boxes) || isfinite(agreement)) add_measure(t, isfinite(boxes) ? boxes : agreement, 100);
+        if (isfinite(boxes))
+            nnv_text_addf(t, "<small>boxes found, IoU %.3f</small>",
+                          nnv_bench_number(l->accuracy, "boxes", "iou", NULL));
+        else if (isfinite(agreement))
+            nnv_text_add(t, "<small>same class</small>");
+        else if (isfinite(error))
+            nnv_text_addf(t, "%.3g<small>largest error</small>", error);
+        else
+            nnv_text_add(t, dash);
     }
     nnv_text_add(t, "</td></tr>\n");
 }
@@ -239,12 +264,14 @@ static void add_latency(const struct nnv_bench_sheet *s, const struct nnv_bench_
 }
 
 static void add_cost(const struct nnv_bench_sheet *s, const struct nnv_bench_line *l, struct nnv_text *t) {
-    static const char *const times[] = {"compile_ns", "compile_cached_ns", "first_ns", "in_driver_ns", "on_device_ns"};
+    static const char *const times[] = {"compile_ns", "compile_cached_ns", "map_ns",       "first_ns",    "warm_ns",
+                                        "cold_ns",    "close_ns",          "in_driver_ns", "on_device_ns"};
     (void)s;
     begin_row(t, l);
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         add_time_cell(t, nnv_bench_number(l->latency, times[i], NULL));
     add_cell(t, "%.1f\xc2\xa0MB", nnv_bench_number(l->latency, "peak_bytes", NULL) / 1e6);
+    add_cell(t, "%.3g\xc2\xa0J", nnv_bench_number(l->latency, "joules", NULL));
     add_cell(t, "%.0f", nnv_bench_number(l->latency, "count", NULL));
     add_cell(t, "%.2f", nnv_bench_number(l->latency, "noise", NULL));
     nnv_text_add(t, "</tr>\n");
@@ -270,7 +297,9 @@ static void add_accuracy(const struct nnv_bench_sheet *s, const struct nnv_bench
     else
         add_cell(t, "p %.3g", nnv_bench_number(l->accuracy, "p", NULL));
     nnv_text_add(t, "<td class=\"n\">");
-    add_measure(t, nnv_bench_number(l->accuracy, "agreement", NULL), 100);
+    const double boxes = nnv_bench_number(l->accuracy, "boxes", "share", NULL);
+    add_measure(t, isfinite(boxes) ? boxes : nnv_bench_number(l->accuracy, "agreement", NULL), 100);
+    if (isfinite(boxes)) nnv_text_add(t, "<small>of the boxes</small>");
     nnv_text_add(t, "</td>");
     add_cell(t, "%.3g", nnv_bench_number(l->accuracy, "largest_error", NULL));
     add_cell(t,
@@ -288,15 +317,24 @@ static void add_remarks(const struct nnv_bench_sheet *s, const struct nnv_bench_
         nnv_text_addf(t, "<p class=\"say %c\">", l->verdict == NNVTS_UNSUPPORTED ? 'U' : 'F');
         nnv_html_sign(t, l->verdict);
         nnv_text_add(t, " <b>");
-        add_text(t, l->driver);
+        nnv_bench_add_text(t, l->driver);
         nnv_text_add(t, "</b>: ");
-        add_text(t, l->why);
+        nnv_bench_add_text(t, l->why);
         nnv_text_add(t, "</p>\n");
+    }
+    if (has(l->latency, "overrun")) {
+        nnv_text_add(t, "<p class=\"say T\"><b>");
+        nnv_bench_add_text(t, l->driver);
+        nnv_text_addf(
+            t,
+            "</b>: %.1f arrivals a second are more than it could serve: its latencies are those of a queue that "
+            "grew.</p>\n",
+            nnv_bench_number(l->latency, "asked_rate", NULL));
     }
     bool noisy = has(l->latency, "noisy"), restless = json_is_false(json_object_get(l->latency, "steady"));
     if (!noisy && !restless) return;
     nnv_text_add(t, "<p class=\"say T\"><b>");
-    add_text(t, l->driver);
+    nnv_bench_add_text(t, l->driver);
     nnv_text_addf(t, "</b>: %s%s%s.</p>\n",
                   noisy ? "the machine was noisy while it was measured: read its times as bounds" : "",
                   noisy && restless ? "; " : "", restless ? "its times still fell when the warm-up ended" : "");
@@ -308,11 +346,11 @@ static void add_step(const json_t *step, struct nnv_text *t) {
     const char *kind = nnv_json_text(step, "kind", "?");
     bool wrong = strcmp(kind, "wrong") == 0;
     nnv_text_addf(t, "<tr><th scope=\"row\">%" PRIu64 " ", nnv_json_count(step, "operation"));
-    add_text(t, nnv_json_text(step, "name", "?"));
+    nnv_bench_add_text(t, nnv_json_text(step, "name", "?"));
     nnv_text_add(t, "</th><td class=\"n\">");
-    add_text(t, nnv_json_text(step, "result", ""));
+    nnv_bench_add_text(t, nnv_json_text(step, "result", ""));
     nnv_text_addf(t, "</td><td class=\"n%s\">", wrong ? " bad" : "");
-    add_text(t, kind);
+    nnv_bench_add_text(t, kind);
     if (wrong && strcmp(nnv_json_text(step, "alone", ""), "passes") == 0)
         nnv_text_add(t, "<small>right as a model of its own</small>");
     nnv_text_add(t, "</td>");
@@ -334,7 +372,7 @@ static void add_layers(const struct nnv_bench_sheet *s, const struct nnv_bench_l
     const json_t *steps = json_object_get(l->layers, "worst"), *step;
     size_t i;
     nnv_text_add(t, "<h3>Operation by operation: ");
-    add_text(t, l->driver);
+    nnv_bench_add_text(t, l->driver);
     nnv_text_addf(t, "</h3>\n<p class=\"soft\">%s operations, %s judged, %s out of budget.",
                   nnv_count(nnv_json_count(l->layers, "operations")).s,
                   nnv_count(nnv_json_count(l->layers, "judged")).s,
@@ -350,7 +388,7 @@ static void add_layers(const struct nnv_bench_sheet *s, const struct nnv_bench_l
                           "itself had.</p>\n");
     if (*nnv_json_text(l->layers, "shown", "")) {
         nnv_text_add(t, "<p class=\"say F\">");
-        add_text(t, nnv_json_text(l->layers, "shown", ""));
+        nnv_bench_add_text(t, nnv_json_text(l->layers, "shown", ""));
         nnv_text_add(t, "</p>\n");
     }
     if (json_array_size(steps) == 0) return;
@@ -376,21 +414,22 @@ static bool any(const struct nnv_bench_sheet *s, uint32_t network, const char *p
 
 static void add_network(const struct nnv_bench_sheet *s, uint32_t network, struct nnv_text *t) {
     static const char *const latency[] = {"Latency", "p50", "p90", "p97", "p99", "Ratio", "Per second", NULL};
-    static const char *const cost[] = {"Costs",     "Compile", "From cache", "First", "In driver",
-                                       "On device", "Peak",    "Samples",    "Noise", NULL};
+    static const char *const cost[] = {"Costs", "Compile", "From cache", "Memory",    "First",
+                                       "Warm",  "Cold",    "Close",      "In driver", "On device",
+                                       "Peak",  "Energy",  "Samples",    "Noise",     NULL};
     static const char *const accuracy[] = {"Answers",    "Measure",       "Driver", "Reference", "Chance",
                                            "Same class", "Largest error", "PSNR",   "Items",     NULL};
     static const char *const members[] = {"origin", "data", "scenario", "way"};
     const json_t *row = s->line[s->first[network]].all;
     nnv_text_addf(t, "<section id=\"n%u\">\n<h2 class=\"name\">", network);
-    add_text(t, s->networks.key[network]);
+    nnv_bench_add_text(t, s->networks.key[network]);
     nnv_text_add(t, "</h2>\n<p class=\"lead\">");
     for (size_t i = 0, n = 0; i < sizeof members / sizeof *members; i++) {
         const char *text = nnv_json_text(row, members[i], "");
         if (!*text) continue;
         nnv_text_add(t, n++ ? " \xc2\xb7 " : "");
         if (i == 1) nnv_text_add(t, "data ");
-        add_text(t, text);
+        nnv_bench_add_text(t, text);
     }
     nnv_text_add(t, "</p>\n");
     each(s, network, t, add_remarks);
@@ -408,7 +447,13 @@ static void add_network(const struct nnv_bench_sheet *s, uint32_t network, struc
         each(s, network, t, add_accuracy);
         nnv_page_table_end(t);
     }
+    if (json_is_object(json_object_get(s->root, "roof"))) {
+        nnv_page_table(t, nnv_roofline_heads);
+        each(s, network, t, nnv_bench_roofline_row);
+        nnv_page_table_end(t);
+    }
     each(s, network, t, add_layers);
+    each(s, network, t, nnv_bench_roofline_operations);
     nnv_text_add(t, "</section>\n");
 }
 

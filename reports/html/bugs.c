@@ -49,7 +49,10 @@ static enum nnv_status add_bug(struct nnv_html *h, size_t n, struct nnv_err *err
     nnv_text_addf(t, "<span class=\"count\"><span class=\"n\">%s</span> %s</span></h3>\n", nnv_count(b->count).s,
                   b->count == 1 ? "case" : "cases");
     if (b->explained) nnv_page_text(t, "<p>Explained: ", b->words, "</p>\n");
+    if (b->family) nnv_page_text(t, "<p>", b->words, "</p>\n");
     if (b->where) nnv_page_text(t, "<p>Fails ", b->where, "</p>\n");
+    nnv_text_add_touched(t, &h->networks, nnv_networks_touched(&h->networks, &h->bugs, (uint32_t)n), "<p>Touches ",
+                         "</p>\n");
     nnv_text_addf(t, "<div id=\"c%zu\" class=\"case\"><p class=\"soft\">%s: <code class=\"name\">", b->smallest,
                   b->count == 1 ? "the case" : "the case that shows it best");
     nnv_text_add_xml(t, c->name);
@@ -73,6 +76,29 @@ enum nnv_status nnv_html_bugs(struct nnv_html *h, struct nnv_err *err) {
                       nnv_count(bugs - NNV_HTML_BUGS_MAX).s);
     nnv_text_add(&h->t, "</section>\n");
     return s;
+}
+
+void nnv_html_networks(struct nnv_html *h) {
+    static const char *const heads[] = {"network", "#operations", "#right", "#wrong", "#not supported", NULL};
+    const struct nnv_networks *n = &h->networks;
+    struct nnv_text *t = &h->t;
+    if (n->count == 0) return;
+    open_section(
+        t, "networks", "Networks", n->count,
+        "The networks that cases were harvested from. Each operation counts as often as it occurs, and is what "
+        "its case says.");
+    nnv_text_add_networks(t, n, "<p>Networks: ", "</p>\n");
+    nnv_page_table(t, heads);
+    for (uint32_t i = 0; i < n->count; i++) {
+        const struct nnv_weighed *w = &n->item[i].all;
+        nnv_page_text(t, "<tr><th scope=\"row\">", n->item[i].name, "</th>");
+        const uint32_t numbers[] = {w->operations, w->right, w->wrong, w->unsupported};
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+            nnv_text_addf(t, "<td class=\"n\">%s</td>", nnv_count(numbers[k]).s);
+        nnv_text_add(t, "</tr>\n");
+    }
+    nnv_page_table_end(t);
+    nnv_text_add(t, "</section>\n");
 }
 
 /* ------------------------------------------------------------- every failure */

@@ -34,8 +34,9 @@ static uint8_t *error_cells(const json_t *map, uint32_t *rows, uint32_t *cols) {
     const json_t *data = json_object_get(map, "data");
     if (r == 0 || c == 0 || r > NNV_ERROR_MAP_SIDE_MAX || c > NNV_ERROR_MAP_SIDE_MAX || !json_is_string(data))
         return NULL;
-    uint8_t *cells = malloc(r * c);
-    if (cells != NULL && !nnv_base64_decode(json_string_value(data), json_string_length(data), cells, r * c)) {
+    const size_t bytes = (size_t)(r * c);
+    uint8_t *cells = malloc(bytes);
+    if (cells != NULL && !nnv_base64_decode(json_string_value(data), json_string_length(data), cells, bytes)) {
         free(cells);
         cells = NULL;
     }
@@ -356,6 +357,18 @@ static void add_more(struct nnv_text *t, const char *title, const char *text) {
     nnv_text_add(t, "</pre></details>\n");
 }
 
+/** What the case is for: what its suite verifies, and of which operation. */
+static void add_purpose(struct nnv_html *h, const struct nnv_report_case *c) {
+    const struct nnv_report *r = h->r;
+    const json_t *suite = json_object_get(json_object_get(r->header, "suites"), r->suites.key[c->suite]);
+    const char *verifies = nnv_json_text(suite, "summary", ""), *op = r->ops.key[c->op], *type = r->types.key[c->type];
+    if (*verifies == '\0') return;
+    nnv_page_put(&h->t, "<p class=\"soft\">What it is for: ", verifies, 400, "");
+    if (*op != '\0') nnv_page_put(&h->t, "; of ", op, 100, "");
+    if (*type != '\0') nnv_page_put(&h->t, " in ", type, 100, "");
+    nnv_text_add(&h->t, "</p>\n");
+}
+
 void nnv_html_case_body(struct nnv_html *h, const struct nnv_report_case *c, const json_t *record) {
     struct nnv_text *t = &h->t;
     const char *reason = nnv_json_text(record, "reason", ""), *replay = nnv_json_text(record, "replay", NULL);
@@ -368,6 +381,7 @@ void nnv_html_case_body(struct nnv_html *h, const struct nnv_report_case *c, con
         if (tried.len > 0) nnv_text_addf(t, "<p class=\"soft\">%s</p>\n", tried.data);
         nnv_text_free(&tried);
     }
+    add_purpose(h, c);
     add_meta(t, c, record);
     add_outputs(t, json_object_get(record, "outputs"));
     add_more(t, "What the driver printed", nnv_json_text(record, "log", ""));

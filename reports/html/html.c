@@ -122,6 +122,9 @@ static void add_sentence(const struct nnv_html *h, struct nnv_text *t) {
                       nnv_count(h->r->count).s);
     } else if (h->r->compared == 0 && !nnv_report_is_shard(h->r)) {
         nnv_text_add(t, "Nothing was compared: this run proves nothing");
+    } else if (nnv_report_too_few(h->r)) {
+        nnv_text_addf(t, "Failed: %.1f %% of the cases were judged, and had to be at least %" PRIu64 " %%",
+                      nnv_report_judged(h->r), nnv_json_count(h->r->header, "min_judged"));
     } else if (nnv_report_exit(h->r) != NNVTS_EXIT_PASS) {
         const size_t passes = h->r->outcomes[NNVTS_OUTCOME_XPASS];
         nnv_text_addf(t, "Failed: what was expected is not so: %s unexpected pass%s, %s stale expectation%s",
@@ -183,6 +186,7 @@ static void add_top(struct nnv_html *h) {
     add_facts(h);
     nnv_text_add(t, "</header>\n<nav aria-label=\"Sections\"><div>");
     if (h->bugs.count > 0) nnv_text_add(t, "<a href=\"#bugs\">Bugs</a>");
+    if (h->networks.count > 0) nnv_text_add(t, "<a href=\"#networks\">Networks</a>");
     if (nnv_html_has_expected(h->r)) nnv_text_add(t, "<a href=\"#expected\">Expected</a>");
     nnv_text_add(t, "<a href=\"#coverage\">Coverage</a>");
     if (h->further > 0) nnv_text_add(t, "<a href=\"#failures\">Failures</a>");
@@ -212,7 +216,9 @@ static void add_members(struct nnv_text *t, const json_t *object, const char *pr
     const char *key, *inner_key;
     json_t *value, *inner;
     json_object_foreach((json_t *)object, key, value) {
-        if (strcmp(key, "suites") == 0 || strcmp(key, "coverage") == 0 || strcmp(key, "expected") == 0) continue;
+        if (strcmp(key, "suites") == 0 || strcmp(key, "coverage") == 0 || strcmp(key, "expected") == 0 ||
+            strcmp(key, "networks") == 0)
+            continue;
         if (json_is_object(value)) {
             json_object_foreach(value, inner_key, inner) {
                 nnv_text_addf(t, "<tr><th scope=\"row\">%s", prefix);
@@ -252,10 +258,12 @@ static size_t count_further(const struct nnv_bugs *b) {
 static enum nnv_status add_page(struct nnv_html *h, struct nnv_err *err) {
     add_top(h);
     enum nnv_status s = nnv_html_bugs(h, err);
+    if (s == NNV_OK) nnv_html_networks(h);
     if (s == NNV_OK) nnv_html_expected(h);
     if (s == NNV_OK) nnv_html_baseline(h);
     if (s == NNV_OK) s = nnv_html_matrix(h, err);
     if (s == NNV_OK) nnv_html_clauses(h);
+    if (s == NNV_OK) nnv_html_reached(h);
     if (s == NNV_OK) s = nnv_html_failures(h, err);
     if (s == NNV_OK) s = nnv_html_suites(h, err);
     if (s == NNV_OK) s = nnv_html_cases(h, err);
@@ -274,12 +282,14 @@ enum nnv_status nnv_report_html(const struct nnv_report *r, struct nnv_err *err)
     if (suites != NULL) {
         s = nnv_bugs_of(r, &h.bugs, err);
         h.further = count_further(&h.bugs);
+        if (s == NNV_OK) s = nnv_networks_of(r, &h.networks, err);
         if (s == NNV_OK) s = add_page(&h, err);
     }
     if (s == NNV_OK && (h.t.len == 0 || h.t.failed || path.failed))
         s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for report.html", r->folder);
     if (s == NNV_OK) s = nnv_file_write(path.data, h.t.data, h.t.len, err);
     nnv_bugs_free(&h.bugs);
+    nnv_networks_free(&h.networks);
     nnv_text_free(&h.t);
     nnv_text_free(&path);
     free(suites);

@@ -6,9 +6,11 @@
 #ifndef NNV_REPORTS_HTML_H
 #define NNV_REPORTS_HTML_H
 
-#include "harness/journal/bug.h"
+#include "harness/journal/causes/bug.h"
 #include "harness/journal/load.h"
 #include "reports/html/page.h"
+#include "reports/networks.h"
+#include "reports/reached.h"
 #include "reports/report.h"
 
 enum { NNV_HTML_BUGS_MAX = 300 }; /**< bugs in the report; the cases of the others are listed only */
@@ -18,6 +20,7 @@ struct nnv_html {
     const struct nnv_report *r;
     const struct nnv_suite_counts *suites;
     struct nnv_bugs bugs;
+    struct nnv_networks networks;
     size_t further; /**< bad cases that no bug shows as its smallest */
     struct nnv_text t;
     size_t full_cases, full_bytes; /**< cases with all their details so far, and what they took */
@@ -29,14 +32,23 @@ NNV_USE_RESULT enum nnv_status nnv_html_bugs(struct nnv_html *h, struct nnv_err 
 void nnv_html_expected(struct nnv_html *h);
 /** True if there is such a section. */
 bool nnv_html_has_expected(const struct nnv_report *r);
+/** The networks that the cases are of: what of their operations is right. Nothing if they are of none. */
+void nnv_html_networks(struct nnv_html *h);
 /** All other failing cases: some with their details, some in a line, the rest counted. */
 NNV_USE_RESULT enum nnv_status nnv_html_failures(struct nnv_html *h, struct nnv_err *err);
 /** Operation by type. */
 NNV_USE_RESULT enum nnv_status nnv_html_matrix(struct nnv_html *h, struct nnv_err *err);
+/**
+ * Below that, folded: the ranks, layouts and attributes of each operation, in the order of these numbers of them. False
+ * when out of memory.
+ */
+bool nnv_html_uses(struct nnv_html *h, const uint32_t *op);
 /** Suites, slowest cases, and what the driver says that it does not support. */
 NNV_USE_RESULT enum nnv_status nnv_html_suites(struct nnv_html *h, struct nnv_err *err);
 /** Clauses of NNAPI that failed, that no case could judge, and without a case; nothing if the folder does not say. */
 void nnv_html_clauses(struct nnv_html *h);
+/** What was reached of the driver's code, by file; nothing if the folder does not say. */
+void nnv_html_reached(struct nnv_html *h);
 /** Every case of the run by its name, in few bytes. */
 NNV_USE_RESULT enum nnv_status nnv_html_cases(struct nnv_html *h, struct nnv_err *err);
 /** What changed since the baseline, if the folder says so: a line for the top, and the section. */

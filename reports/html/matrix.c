@@ -7,6 +7,7 @@
 #include "harness/journal/verdict.h"
 #include "reports/html/html.h"
 #include "reports/html/page.h"
+#include "reports/implemented.h"
 
 enum {
     COLUMNS_MAX = 20, /**< types beyond share a column */
@@ -211,7 +212,9 @@ enum nnv_status nnv_html_matrix(struct nnv_html *h, struct nnv_err *err) {
                          "and how many cases have it, of how many; P counts cases that computed values which were "
                          "compared, r those of rules alone, such as a refusal; \"none\": the operation takes this "
                          "type, and no case tested it; a dot: it does not take it.</p>\n");
+            nnv_text_add_untold(&h->t, h->r, "<p>", "</p>\n");
             add_table(h, &m);
+            ok = nnv_html_uses(h, m.op);
             add_untested(h);
         }
         nnv_text_add(&h->t, "</section>\n");

@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/stream.h"
+#include "base/file.h"
 #include "base/words.h"
-#include "harness/journal/bug.h"
+#include "harness/journal/causes/bug.h"
 #include "harness/journal/load.h"
 #include "harness/journal/outcome.h"
 #include "harness/journal/verdict.h"
@@ -233,6 +234,38 @@ static void add_block(struct document *d, const struct nnv_report *r, const stru
     }
 }
 
+/** Adds the files of a dump that there are, as Jenkins' and GitLab's readers of JUnit know them. */
+static void add_attachments(struct nnv_text *t, const struct nnv_report *r, const char *dump) {
+    static const char *const suffixes[] = {".json", ".mod.py", ".dot", ".c"};
+    const size_t tail = strlen(suffixes[0]), n = strlen(dump);
+    if (n < tail || strcmp(dump + n - tail, suffixes[0]) != 0) return;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        struct nnv_text path = {0};
+        nnv_text_add_path(&path, r->folder, dump);
+        if (!path.failed) path.len -= tail;
+        nnv_text_add(&path, suffixes[i]);
+        if (!path.failed && access(path.data, R_OK) == 0) nnv_text_addf(t, "[[ATTACHMENT|%s]]\n", path.data);
+        t->failed = t->failed || path.failed;
+        nnv_text_free(&path);
+    }
+}
+
+/** Adds what the driver printed, and links to the files of the dump. */
+static void add_output(struct document *d, const struct nnv_report *r, const json_t *record) {
+    struct nnv_text t = {0};
+    const char *log = nnv_json_text(record, "log", "");
+    nnv_text_add(&t, log);
+    if (t.len > 0 && log[t.len - 1] != '\n') nnv_text_add(&t, "\n");
+    add_attachments(&t, r, nnv_json_text(record, "dump", ""));
+    d->failed = d->failed || t.failed;
+    if (!d->failed && t.len > 0) {
+        open_element(d, "system-out");
+        add_text(d, t.data);
+        end_element(d);
+    }
+    nnv_text_free(&t);
+}
+
 /** Adds an outcome: what was expected, why, and what came. */
 static void add_expected(struct document *d, const struct nnv_report *r, const struct nnv_report_case *c) {
     const bool xfail = c->outcome == NNVTS_OUTCOME_XFAIL;
@@ -272,12 +305,7 @@ static enum nnv_status add_verdict(struct document *d, const struct nnv_report *
     add_attribute(d, "message", *message == '\0' ? nnv_verdict_word(c->verdict) : message);
     if (nnv_verdict_bad(c->verdict)) add_block(d, r, c, record);
     end_element(d);
-    const char *log = nnv_json_text(record, "log", "");
-    if (*log != '\0') {
-        open_element(d, "system-out");
-        add_text(d, log);
-        end_element(d);
-    }
+    add_output(d, r, record);
     json_decref(record);
     return NNV_OK;
 }

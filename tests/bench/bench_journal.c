@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/folder.h"
 #include "base/rng.h"
 
 enum { CASES = 1000000, SHARDS = 8, OPERATIONS = 100, NAME = 128 };
@@ -112,7 +112,7 @@ static void make_shard(const char *root, unsigned index, unsigned shards, size_t
     size_t own = 0;
     uint64_t own_hash = 0;
     snprintf(folder, sizeof folder, "%s/shard-%u", root, index);
-    if (nnv_file_mkdir(folder, &err) != NNV_OK) {
+    if (nnv_folder_make(folder, &err) != NNV_OK) {
         fprintf(stderr, "bench_journal: %s\n", err.text);
         exit(2);
     }

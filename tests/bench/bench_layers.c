@@ -2,7 +2,7 @@
 /**
  * @file bench_layers.c The driver "cpu" beside the drivers over engines, the engines' own interfaces without a driver
  * (oneDNN, XNNPACK), the golden reference and the peak of the processor: single layers, all convolutions of networks,
- * and whole networks, one thread, in turns within one process.
+ * and whole networks, in turns within one process.
  * Usage: bench_layers DRIVERS [--threads N] [FILTER]; DRIVERS: the folder that holds cpu.so.
  *
  * Drivers are measured from request to answer, engines from their call to its return. A quantised input has a zero
@@ -17,15 +17,24 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "harness/bench/peak.h"
 #include "harness/bench/stream.h"
 #include "mlts/networks/mobilenet.h"
 #include "reference/model/builder.h"
+#include "reference/model/work.h"
 #include "reference/eval/eval.h"
-#include "tests/bench/peak.h"
 #include "tests/bench/rival_onednn.h"
 #include "tests/bench/rival_xnnpack.h"
 
-enum { MOST_SAMPLES = 300, LEAST_SAMPLES = 15, SAMPLE_NS = 150000, CASE_NS = 900000000, MOST_RIVALS = 5, GOLDEN = 2 };
+enum {
+    MOST_SAMPLES = 300,
+    LEAST_SAMPLES = 15,
+    SAMPLE_NS = 150000,
+    CASE_NS = 900000000,
+    MOST_RIVALS = 5,
+    GOLDEN = 2,
+    REST_US = 100000
+};
 
 static int by_value(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -89,27 +98,14 @@ static enum nnv_status build_layer(const struct layer *l, int32_t type, struct n
     return nnv_builder_end(&b, 1, in, 1, &result, m, err);
 }
 
-/** Multiplications of all convolutions and fully connected layers. */
-static double products_of(const struct nnv_model *m) {
-    double sum = 0;
-    for (uint32_t i = 0; i < m->main.noperations; i++) {
-        const struct nnv_operation *o = &m->main.operations[i];
-        const struct nnv_operand *w = &m->main.operands[o->in[1]], *y = &m->main.operands[o->out[0]];
-        double pixels = 1;
-        switch (o->type) {
-        case ANEURALNETWORKS_CONV_2D:
-        case ANEURALNETWORKS_DEPTHWISE_CONV_2D:
-            pixels = (double)y->dims[1] * y->dims[2];
-            sum += pixels * w->dims[0] * w->dims[1] * w->dims[2] * w->dims[3];
-            break;
-        case ANEURALNETWORKS_FULLY_CONNECTED:
-            sum += (double)w->dims[0] * w->dims[1];
-            break;
-        default:
-            break;
-        }
-    }
-    return sum;
+/** Arithmetic operations of a model. */
+static double operations_of(const struct nnv_model *m, struct nnv_err *err) {
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_op_work *each = arena ? NNV_NEW(arena, struct nnv_op_work, m->main.noperations) : NULL, whole;
+    const enum nnv_status st = each ? nnv_model_work(m, arena, each, &whole, err) : nnv_no_memory(err);
+    rival_must(st == NNV_OK, "work", err->text, (int)st);
+    nnv_arena_free(arena);
+    return whole.operations;
 }
 
 /**
@@ -268,7 +264,7 @@ static bool rival_driver(struct rival *r, const char *folder, const char *name, 
 struct field {
     struct rival rivals[MOST_RIVALS];
     int n;
-    struct peak peak;
+    struct nnv_peak peak;
     const char *filter;
 };
 
@@ -277,6 +273,13 @@ static double time_rival(const struct rival *r, void *state, uint32_t times) {
     const uint64_t begun = nnv_now_ns();
     for (uint32_t i = 0; i < times; i++) r->run(state);
     return (double)(nnv_now_ns() - begun) / times;
+}
+
+/** Threads of others spin on for a while: once they sleep, a run that is not measured wakes the rival's own. */
+static void settle(const struct rival *r, void *state) {
+    if (r->threads == 1) return;
+    usleep(REST_US);
+    r->run(state);
 }
 
 /** Nanoseconds of the golden result, the best of a few. */
@@ -309,7 +312,7 @@ static void compare(const struct field *f, const char *name, const char *type, c
     static double sample[MOST_RIVALS][MOST_SAMPLES], ratio[MOST_SAMPLES];
     void *state[MOST_RIVALS];
     uint32_t times[MOST_RIVALS], n = 0;
-    const double products = products_of(m);
+    const double operations = operations_of(m, err);
     for (int k = 0; k < f->n; k++) {
         state[k] = f->rivals[k].open(&f->rivals[k], m);
         if (!state[k]) continue;
@@ -319,7 +322,11 @@ static void compare(const struct field *f, const char *name, const char *type, c
     }
     const uint64_t begun = nnv_now_ns();
     for (; n < MOST_SAMPLES && (n < LEAST_SAMPLES || nnv_now_ns() - begun < CASE_NS); n++)
-        for (int k = 0; k < f->n; k++) sample[k][n] = state[k] ? time_rival(&f->rivals[k], state[k], times[k]) : 0;
+        for (int k = 0; k < f->n; k++) {
+            if (!state[k]) continue;
+            settle(&f->rivals[k], state[k]);
+            sample[k][n] = time_rival(&f->rivals[k], state[k], times[k]);
+        }
     printf("  %-26s %-7s", name, type);
     for (int k = 0; k < f->n; k++) {
         for (uint32_t i = 0; i < n && state[k]; i++) ratio[i] = sample[0][i] / sample[k][i];
@@ -329,9 +336,9 @@ static void compare(const struct field *f, const char *name, const char *type, c
         if (!state[k])
             printf("  %21s", "-");
         else if (k == 0)
-            printf(" %8.4f %3.0f %%", best / 1e6, 100 * products / best / peak);
+            printf(" %8.4f %3.0f %%", best / 1e6, 100 * operations / best / peak);
         else
-            printf("  %8.4f %3.0f %% %6.2f", best / 1e6, 100 * products / best / peak, pairs);
+            printf("  %8.4f %3.0f %% %6.2f", best / 1e6, 100 * operations / best / peak, pairs);
         if (state[k]) f->rivals[k].close(state[k]);
     }
     printf("  %9.2f\n", time_golden(m, err) / 1e6);
@@ -377,7 +384,7 @@ static enum nnv_status run(const struct field *f, struct nnv_err *err) {
         const char *name;
     } types[] = {{ANEURALNETWORKS_TENSOR_FLOAT32, "float32"}, {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, "quant8"}};
     printf("%d thread%s; measured peak: %.0f Gop/s float32, %.0f Gop/s int8 (two operations a multiplication)\n",
-           f->rivals[0].threads, f->rivals[0].threads == 1 ? "" : "s", 2 * f->peak.float32, 2 * f->peak.int8);
+           f->rivals[0].threads, f->rivals[0].threads == 1 ? "" : "s", f->peak.float32, f->peak.int8);
     puts(
         "least ms, per cent of one core's peak, and cpu's time over theirs (median of pairs); small letters: a driver");
     printf("  %-26s %-7s %-14s", "layer", "type", " cpu");
@@ -418,7 +425,7 @@ int main(int argc, char **argv) {
     f.n += rival_driver(&f.rivals[f.n], argv[1], "xnnpack", threads, &err);
     f.n += rival_xnnpack(&f.rivals[f.n]);
     for (int k = 0; k < f.n; k++) f.rivals[k].threads = threads;
-    f.peak = peak_measure();
+    f.peak = nnv_peak_measure();
     const enum nnv_status st = run(&f, &err);
     if (st) fprintf(stderr, "bench_layers: %s\n", err.text);
     for (int k = 0; k < f.n; k++)

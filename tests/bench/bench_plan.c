@@ -59,7 +59,7 @@ static double measure_toys(uint32_t n, int times) {
         toy_supports_only(&drivers[d], types);
     }
     devices[DRIVERS] = toy_cpu(&drivers[DRIVERS]);
-    const struct nnv_rt_plan_options options = {devices, DRIVERS + 1, ANEURALNETWORKS_PREFER_SUSTAINED_SPEED};
+    const struct nnv_rt_plan_options options = {devices, DRIVERS + 1, ANEURALNETWORKS_PREFER_SUSTAINED_SPEED, NULL};
     struct toy t;
     toy_begin(&t, 1, n);
     make_model(&t, n);
@@ -126,7 +126,7 @@ static struct nnv_rt_plan_options open_real(const char *folder) {
     nnv_arena_free(arena);
     nnv_rt_device_override(open, DRIVERS);
     for (size_t i = 0; i < DRIVERS + 1; i++) devices[i] = nnv_rt_device_at(i);
-    return (struct nnv_rt_plan_options){devices, DRIVERS + 1, ANEURALNETWORKS_PREFER_SUSTAINED_SPEED};
+    return (struct nnv_rt_plan_options){devices, DRIVERS + 1, ANEURALNETWORKS_PREFER_SUSTAINED_SPEED, NULL};
 }
 
 static void report(double small, double large) {

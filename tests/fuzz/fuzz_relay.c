@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Relay text: one clear error, or a module that prints as text that parses back to an equal module; and that the passes
- * divide once and for all: a second run finds nothing to do.
+ * Relay text, and TVMScript of Relax: one clear error, or a module that prints as text that parses back to an equal
+ * module; and that the passes divide once and for all: a second run finds nothing to do.
  */
 #include "compiler/byoc/byoc.h"
 #include "compiler/relay/text/params.h"
@@ -25,6 +25,17 @@ static void round_trip(struct nnv_relay_module *m, struct nnv_arena *arena) {
 out:
     nnv_text_free(&once);
     nnv_text_free(&twice);
+}
+
+/* What Relax has words for is written as text that can be read; a broken program may be refused the second time. */
+static void script_round_trip(const struct nnv_relay_module *m, struct nnv_arena *arena) {
+    struct nnv_text text = {0};
+    struct nnv_relay_module *again = NULL;
+    struct nnv_err err = {0};
+    enum nnv_status st = nnv_relax_print(m, &text, &err);
+    if (st == NNV_OK) st = nnv_relay_parse(text.data, text.len, "again.py", arena, &again, &err);
+    MUST((st == NNV_OK) == (err.text[0] == '\0'));
+    nnv_text_free(&text);
 }
 
 /* Some operators, whatever they are called. */
@@ -69,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         round_trip(m, arena);
         st = nnv_relay_check(m, &err);
         MUST((st == NNV_OK) == (err.text[0] == '\0'));
+        if (st == NNV_OK && m->script) script_round_trip(m, arena);
         divide(m, arena);
     } else {
         err = (struct nnv_err){0};

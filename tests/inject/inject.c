@@ -12,11 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FUNCTIONS(X)                                                                                                   \
     X(malloc)                                                                                                          \
-    X(calloc) X(realloc) X(mmap) X(write) X(fsync) X(fdatasync) X(rename) X(open) X(openat) X(fork) X(ftruncate)
+    X(calloc)                                                                                                          \
+    X(realloc)                                                                                                         \
+    X(mmap) X(write) X(fsync) X(fdatasync) X(rename) X(renameat) X(mkdirat) X(open) X(openat) X(fork) X(ftruncate)
 
 enum function {
 #define X(name) F_##name,
@@ -110,6 +113,14 @@ int fdatasync(int fd) {
 int rename(const char *from, const char *to) {
     BEHIND(int, rename, const char *, const char *)
     return fails(F_rename, EACCES) ? -1 : behind(from, to);
+}
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
+    BEHIND(int, renameat, int, const char *, int, const char *)
+    return fails(F_renameat, EACCES) ? -1 : behind(from_folder, from, to_folder, to);
+}
+int mkdirat(int folder, const char *path, mode_t mode) {
+    BEHIND(int, mkdirat, int, const char *, mode_t)
+    return fails(F_mkdirat, ENOSPC) ? -1 : behind(folder, path, mode);
 }
 int open(const char *path, int flags, ...) {
     BEHIND(int, open, const char *, int, ...)

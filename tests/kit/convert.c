@@ -118,7 +118,7 @@ double compare(const char *text, int level, const char *ops) {
     assert_int_equal(n, c.out.n_results);
     for (size_t i = 0; i < n; i++) {
         if (c.out.from_input[i]) {
-            assert_ptr_equal(fields[i], inputs[c.out.output_of[i]]);
+            assert_ptr_equal(fields[i]->values, inputs[c.out.output_of[i]]->values);
             continue;
         }
         uint32_t k = c.out.output_of[i];

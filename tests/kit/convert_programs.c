@@ -6,12 +6,15 @@
 #define MM "%x: Tensor[(2, 3), float32], %y: Tensor[(2, 3), float32]"
 #define P "%p: Tensor[(2, 3), float32]"
 #define T "%x: Tensor[(1, 4, 6, 4), float32]"
+#define L "%x: Tensor[(1, 6, 4), float32]"
 #define NHWC "layout=\"NHWC\""
 #define Q "%x: Tensor[(2, 3), uint8]"
 #define QQ "%x: Tensor[(2, 3), uint8], %y: Tensor[(2, 3), uint8]"
 #define BB "%x: Tensor[(2, 3), bool], %y: Tensor[(2, 3), bool]"
 
 const struct convert_program programs[] = {
+    {"nn.conv1d", "%x: Tensor[(1, 6, 4), float32], %kw: Tensor[(3, 4, 5), float32]",
+     "nn.conv1d(%x, %kw, channels=5, kernel_size=[3], padding=[1, 2], data_layout=\"NWC\", kernel_layout=\"WIO\")"},
     {"nn.conv2d", T ", %kw: Tensor[(3, 2, 4, 5), float32]",
      "nn.conv2d(%x, %kw, channels=5, kernel_size=[3, 2], data_layout=\"NHWC\", kernel_layout=\"HWIO\")"},
     {"nn.conv2d_transpose", T ", %kw: Tensor[(4, 5, 3, 2), float32]",
@@ -28,6 +31,10 @@ const struct convert_program programs[] = {
     {"qnn.dense", "%x: Tensor[(2, 3), uint8], %kw: Tensor[(4, 3), uint8]",
      "%0 = qnn.dense(%x, %kw, 120, 130, 0.5f, 0.25f, units=4);"
      " qnn.requantize(%0, 0.125f, 0, 64f, 7, out_dtype=\"uint8\")"},
+    {"nn.max_pool1d", L, "nn.max_pool1d(%x, pool_size=3, strides=2, padding=[1, 0], layout=\"NWC\")"},
+    {"nn.avg_pool1d", L, "nn.avg_pool1d(%x, pool_size=3, strides=2, padding=[1, 0], layout=\"NWC\")"},
+    {"nn.adaptive_avg_pool1d", L, "nn.adaptive_avg_pool1d(%x, output_size=2, layout=\"NWC\")"},
+    {"nn.adaptive_max_pool1d", L, "nn.adaptive_max_pool1d(%x, output_size=2, layout=\"NWC\")"},
     {"nn.max_pool2d", T, "nn.max_pool2d(%x, pool_size=[3, 2], " NHWC ")"},
     {"nn.avg_pool2d", T, "nn.avg_pool2d(%x, pool_size=[3, 2], " NHWC ")"},
     {"nn.global_max_pool2d", T, "nn.global_max_pool2d(%x, " NHWC ")"},
@@ -63,6 +70,7 @@ const struct convert_program programs[] = {
     {"sin", M, "sin(%x)"},
     {"floor", M, "floor(%x)"},
     {"ceil", M, "ceil(%x)"},
+    {"erf", M, "erf(%x)"},
     {"tanh", M, "tanh(%x)"},
     {"sigmoid", M, "sigmoid(%x)"},
     {"nn.relu", M, "nn.relu(%x)"},
@@ -84,6 +92,7 @@ const struct convert_program programs[] = {
     {"expand_dims", M, "expand_dims(%x, axis=1)"},
     {"reshape_like", M ", %y: Tensor[(6), float32]", "reshape_like(%x, %y)"},
     {"transpose", "%x: Tensor[(1, 3), float32]", "transpose(%x)"},
+    {"layout_transform", "%x: Tensor[(1, 3), float32]", "layout_transform(%x, src_layout=\"NC\", dst_layout=\"CN\")"},
     {"concatenate", MM, "%0 = (%x, %y); concatenate(%0, axis=1)"},
     {"stack", MM, "%0 = (%x, %y); stack(%0, axis=1)"},
     {"split", T, "split(%x, indices_or_sections=2, axis=1)"},
@@ -102,6 +111,7 @@ const struct convert_program programs[] = {
      "nn.batch_to_space_nd(%x, block_shape=[2, 3], crops=[[0, 0], [0, 0]])"},
     {"qnn.concatenate", QQ, "%0 = (%x, %y); %1 = (0.5f, 0.5f); %2 = (3, 3); qnn.concatenate(%0, %1, %2, 0.5f, 3)"},
     {"take", M ", %i: Tensor[(4), int32]", "take(%x, %i, axis=1)"},
+    {"gather", "%x: Tensor[(3), float32], %i: Tensor[(4), int32]", "gather(%x, %i, axis=0)"},
     {"where", "%x: Tensor[(2, 3), bool], %y: Tensor[(2, 3), float32]", "where(%x, %y, 0f)"},
     {"topk", M, "topk(%x, k=2, dtype=\"int32\")"},
     {"argmax", M, "argmax(%x, axis=1)"},
@@ -119,6 +129,9 @@ const struct convert_program programs[] = {
     {"nn.batch_norm",
      M ", %kg: Tensor[(3), float32], %kb: Tensor[(3), float32], %km: Tensor[(3), float32], %kpv: Tensor[(3), float32]",
      "%0 = nn.batch_norm(%x, %kg, %kb, %km, %kpv); %0.0"},
+    {"nn.layer_norm", M ", %kg: Tensor[(3), float32], %kb: Tensor[(3), float32]", "nn.layer_norm(%x, %kg, %kb)"},
+    {"nn.group_norm", T ", %kg: Tensor[(4), float32], %kb: Tensor[(4), float32]",
+     "nn.group_norm(%x, %kg, %kb, num_groups=2)"},
     {"nn.instance_norm", T ", %kg: Tensor[(4), float32], %kb: Tensor[(4), float32]",
      "nn.instance_norm(%x, %kg, %kb, axis=3)"},
     {"nn.lrn", T, "nn.lrn(%x, size=3, axis=3, alpha=0.75f)"},

@@ -81,21 +81,26 @@ static bool equal_indices(const uint32_t *a, uint32_t n, const uint32_t *b, uint
     return n == m && (n == 0 || memcmp(a, b, n * sizeof *a) == 0);
 }
 
-bool equal_models(const struct nnv_model *a, const struct nnv_model *b) {
-    const struct nnv_subgraph *p = &a->main, *q = &b->main;
-    bool same = a->relaxed == b->relaxed && p->noperands == q->noperands && p->noperations == q->noperations &&
+static bool equal_graphs(const struct nnv_subgraph *p, const struct nnv_subgraph *q) {
+    bool same = p->noperands == q->noperands && p->noperations == q->noperations &&
                 equal_indices(p->in, p->nin, q->in, q->nin) && equal_indices(p->out, p->nout, q->out, q->nout);
     for (uint32_t i = 0; i < p->noperands && same; i++) {
         const struct nnv_operand *x = &p->operands[i], *y = &q->operands[i];
         same = x->type == y->type && equal_indices(x->dims, x->rank, y->dims, y->rank) && x->scale == y->scale &&
                x->zero_point == y->zero_point && equal_channels(&x->channel, &y->channel) && x->bytes == y->bytes &&
                (nnv_is_constant(x) ? nnv_is_constant(y) && memcmp(x->data, y->data, x->bytes) == 0
-                                   : x->lifetime == y->lifetime);
+                                   : x->lifetime == y->lifetime && x->subgraph == y->subgraph);
     }
     for (uint32_t i = 0; i < p->noperations && same; i++) {
         const struct nnv_operation *x = &p->operations[i], *y = &q->operations[i];
         same = x->type == y->type && equal_indices(x->in, x->nin, y->in, y->nin) &&
                equal_indices(x->out, x->nout, y->out, y->nout);
     }
+    return same;
+}
+
+bool equal_models(const struct nnv_model *a, const struct nnv_model *b) {
+    bool same = a->relaxed == b->relaxed && a->nreferenced == b->nreferenced && equal_graphs(&a->main, &b->main);
+    for (uint32_t i = 0; same && i < a->nreferenced; i++) same = equal_graphs(&a->referenced[i], &b->referenced[i]);
     return same;
 }

@@ -2,6 +2,8 @@
 /** @file report.c See report.h. */
 #include "tests/kit/report.h"
 
+#include <libxml/xmlschemas.h>
+
 #include <unistd.h>
 
 char *fx_path(const struct fx *f, const char *name) {
@@ -95,4 +97,22 @@ xmlDoc *fx_xml(const struct fx *f, const char *name) {
     if (doc == NULL) fail_msg("%s/%s is not well-formed", f->folder, name);
     free(data);
     return doc;
+}
+
+void fx_silent(void *context, const char *message, ...) {
+    (void)context;
+    (void)message;
+}
+
+int fx_junit_errors(xmlDoc *doc, bool quiet) {
+    xmlSchemaParserCtxt *parser = xmlSchemaNewParserCtxt("tests/junit.xsd");
+    xmlSchema *schema = parser ? xmlSchemaParse(parser) : NULL;
+    if (!schema) fail_msg("tests/junit.xsd can't be read");
+    xmlSchemaValidCtxt *context = xmlSchemaNewValidCtxt(schema);
+    if (quiet) xmlSchemaSetValidErrors(context, fx_silent, fx_silent, NULL);
+    const int errors = xmlSchemaValidateDoc(context, doc);
+    xmlSchemaFreeValidCtxt(context);
+    xmlSchemaFree(schema);
+    xmlSchemaFreeParserCtxt(parser);
+    return errors;
 }

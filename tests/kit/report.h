@@ -50,4 +50,10 @@ double fx_xpath(xmlDoc *doc, const char *expression);
 /** A file of the folder, which must be well-formed XML. */
 xmlDoc *fx_xml(const struct fx *f, const char *name);
 
+/** How many rules of tests/junit.xsd a document breaks; quiet: without a word of them on the standard error. */
+int fx_junit_errors(xmlDoc *doc, bool quiet);
+
+/** For libxml2: its errors are not shown. */
+__attribute__((format(printf, 2, 3))) void fx_silent(void *context, const char *message, ...);
+
 #endif

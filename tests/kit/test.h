@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+/** In an emulator (tools/port.sh): what that holds and maps in the process is counted with what the process does. */
+static inline bool in_emulator(void) { return getenv("NNVTS_TEST_RUNNER") != NULL; }
 /** Makes the folder of template, which ends with XXXXXX; and removes it with all that is in it. Both answer 0. */
 int make_folder(char *template);
 int remove_folder(const char *path);

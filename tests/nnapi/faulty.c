@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file faulty.c libneuralnetworks-faulty.so: the runtime with one bug, which the environment variable
- * NNVTS_RUNTIME_BUG names. It stands before libneuralnetworks.so and has only the functions that some bug changes;
- * whoever looks up another finds the library's own. tests/system/planted_runtime.tsv says which case of the suite "api"
- * must find which.
+ * NNVTS_RUNTIME_BUG names. tests/system/planted_runtime.tsv says which case of the suite "api" must find which.
  */
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "nnvts/ndk.h"
+#include "before.h"
 
-static struct nnvts_ndk real;
 static const char *planted = "";
 
-__attribute__((constructor)) static void load(void) {
-    void *library = dlopen("libneuralnetworks.so", RTLD_NOW | RTLD_NOLOAD), *symbol;
+__attribute__((constructor)) static void choose(void) {
     const char *name = getenv("NNVTS_RUNTIME_BUG");
     if (name) planted = name;
-#define LOOK_UP(function, level)                                                                                       \
-    symbol = library ? dlsym(library, "ANeuralNetworks" #function) : NULL;                                             \
-    memcpy(&real.function, &symbol, sizeof real.function);
-    NNVTS_NDK_FUNCTIONS(LOOK_UP)
 }
 
 static int has(const char *bug) { return strcmp(planted, bug) == 0; }
@@ -45,25 +35,6 @@ int ANeuralNetworksDevice_getFeatureLevel(const ANeuralNetworksDevice *device, i
 
 int64_t ANeuralNetworks_getRuntimeFeatureLevel(void) {
     return has("level-above-runtime") ? ANEURALNETWORKS_FEATURE_LEVEL_7 : real._getRuntimeFeatureLevel();
-}
-
-/* ------------------------------------------------------- what the header allows */
-
-/** The model that this thread last gave values to, and its operands that have one. */
-static _Thread_local const ANeuralNetworksModel *last;
-static _Thread_local uint64_t set;
-
-/** The header does not say that a value may be set again: this library refuses it. */
-int ANeuralNetworksModel_setOperandValue(ANeuralNetworksModel *model, int32_t index, const void *buffer,
-                                         size_t length) {
-    const uint64_t bit = index >= 0 && index < 64 ? (uint64_t)1 << index : 0;
-    int result = real.Model_setOperandValue(model, index, buffer, length);
-    if (result != ANEURALNETWORKS_NO_ERROR) return result;
-    if (last != model) set = 0;
-    last = model;
-    if (set & bit && has("value-set-once")) result = ANEURALNETWORKS_BAD_DATA;
-    set |= bit;
-    return result;
 }
 
 /* ----------------------------------------------------------------------- models */
@@ -87,7 +58,6 @@ static uint32_t count(const ANeuralNetworksModel *model, uint32_t more) {
 }
 
 void ANeuralNetworksModel_free(ANeuralNetworksModel *model) {
-    if (model == last) last = NULL;
     count(model, 0 - count(model, 0));
     real.Model_free(model);
 }

@@ -6,6 +6,7 @@ try_nothing_again
 TABLE=$ROOT/tests/system/planted_runtime.tsv
 LIBRARY=$NNVTS_BUILD/lib/libneuralnetworks.so
 FAULTY=$NNVTS_BUILD/lib/libneuralnetworks-faulty.so
+LAWFUL=$NNVTS_BUILD/lib/libneuralnetworks-lawful.so
 export NNVTS_LOG=0
 
 # verdict_of DIR CASE
@@ -59,10 +60,12 @@ bugs() { grep -v '^#' "$TABLE"; }
 
 # Everything else is as it was: a crash or a hang costs one case.
 test_every_planted_bug_is_caught() {
-    local bug name verdict
+    local bug name verdict seconds
     while IFS=$'\t' read -r bug name verdict; do
+        # two loops that end after 2 s each are to end before their case does, on a machine that is busy, too
+        [ "$verdict" = TIMEOUT ] && seconds=4 || seconds=30
         NNVTS_DRIVERS=cpu,sample:level-1.0 NNVTS_RUNTIME_BUG=$bug \
-            check 1 nnvts run --conformance aosp --driver "ndk:$FAULTY" --suite api --timeout 4 --out planted
+            check 1 nnvts run --conformance aosp --driver "ndk:$FAULTY" --suite api --timeout $seconds --out planted
         same "$(verdict_of planted "$name")" "$verdict" "$bug"
         [ "$(verdict planted PASS)" -ge 400 ] || fail "$bug: fewer than 400 cases pass"
     done < <(bugs)
@@ -78,12 +81,18 @@ test_no_false_alarm() {
     NNVTS_DRIVERS=cpu,sample:level-1.0 NNVTS_RUNTIME_BUG= check 0 nnvts run --conformance aosp --driver "ndk:$FAULTY" --suite api --out out
     [ "$(verdict out PASS)" -ge 760 ] || fail "fewer than 760 cases pass"
 }
-# What the header leaves open is asked of no other library.
+# What the header leaves open is asked of no other library: one that does otherwise everywhere is not blamed, by any suite.
 test_by_the_header() {
-    NNVTS_DRIVERS=cpu NNVTS_RUNTIME_BUG=value-set-once check 0 nnvts run --driver "ndk:$FAULTY" --suite api --out header -q
+    export NNVTS_DRIVERS=cpu
+    check 0 nnvts run --driver "ndk:$LAWFUL" --suite api --out header
     same "$(verdict_of header api/Model_setOperandValue/near_miss_again)" SKIP
     has header/journal.jsonl "asks for more than the header says: nothing says that a value may be set twice"
-    NNVTS_DRIVERS=cpu check 0 nnvts run --driver "ndk:$FAULTY" --conformance aosp --filter tag:by:aosp --out more -q
-    same "$(verdict more PASS)" "$(grep -c '^X(' "$ROOT/harness/suites/api/by_aosp.def")"
+    check 0 nnvts run --driver "ndk:$LAWFUL" --tier smoke --out smoke
+    [ "$(verdict smoke PASS)" -ge 9000 ] || fail "few cases pass"
+    # it does do otherwise, in each of these cases
+    check 1 nnvts run --driver "ndk:$LAWFUL" --conformance aosp --filter tag:by:aosp --out more
+    same "$(verdict more PASS)" 0
+    check 0 nnvts run --driver "ndk:$LIBRARY" --conformance aosp --filter tag:by:aosp --out ours
+    same "$(verdict ours PASS)" "$(grep -c '^X(' "$ROOT/harness/suites/api/by_aosp.def")"
 }
 run_tests

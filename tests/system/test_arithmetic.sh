@@ -46,6 +46,26 @@ test_is_judged_by_and_handed_on() {
     has "$(find small* -name '*.json' | head -n 1)" '"arithmetic": "android"'
 }
 
+# An engine that is exact is wrong by double rounding, though any exact scheme would do; of one operation that is no other.
+test_a_scheme() {
+    local only='(op:CONV_2D | op:FULLY_CONNECTED | op:MUL) & type:quant8*' op
+    check 0 nnvts run --driver cpu --suite ops --filter "$only" --tier smoke --arithmetic requantise=exact-away --out own
+    check 1 nnvts run --driver cpu --suite ops --filter "$only" --tier smoke --arithmetic requantise=twice --out out
+    has "$OUT" "within the budget if sums of products are requantised by any exact scheme"
+    for op in CONV_2D FULLY_CONNECTED MUL; do
+        grep -q "\"case\":\"ops/$op/quant8_asymm/.*\"verdict\":\"FAIL\"" out/journal.jsonl || fail "$op: nothing is wrong in quant8_asymm"
+        grep -q "\"case\":\"ops/$op/quant8_asymm_signed/.*\"verdict\":\"FAIL\"" out/journal.jsonl || fail "$op: nothing is wrong in quant8_asymm_signed"
+    done
+    local dump
+    dump=$(find out/dumps -name 'ops.MUL.quant8_asymm.*.json' | sort | head -n 1)
+    has "$dump" '"arithmetic": "requantise=twice"'
+    check 1 nnvts replay "$dump" --driver cpu
+    check 0 nnvts replay "$dump" --driver cpu --arithmetic MUL/quant8_asymm_signed=twice
+    check 1 nnvts replay "$dump" --driver cpu --arithmetic requantise=exact-away,MUL/quant8_asymm=twice
+    check 2 nnvts replay "$dump" --driver cpu --arithmetic requantise=thrice
+    has "$ERR" "expected a number, exact-away, exact-even"
+}
+
 # Each suite that compares values judges by the promise, and by the profile.
 test_holds_in_every_suite() {
     local suite
@@ -66,6 +86,10 @@ test_android() {
     has "$OUT" "within the budget if sums are float16"
     has "$OUT" "within the budget if rescaled sums and averages may be off by one"
     check 0 nnvts run --driver "ndk:$library" --suite ops --filter "$only" --tier smoke --arithmetic android --out android
+    # one that is off by one is no mistake where hundreds are
+    check 1 nnvts run --driver "ndk:$library" --suite fusion --filter 'fusion/*mean*' --out off
+    hasnt off/explained.json '"words"'
+    has off/summary.json '"bugs": 1,'
 }
 
 # What android admits is all that it admits.

@@ -59,6 +59,14 @@ test_quick() {
     has "$OUT" "0 of 1 planted bugs caught"
     has <(grep '"name": "beta-ignored"' audit/audit.json) '"device":'
 }
+# What was judged before an interrupt has a report.
+test_interrupted() {
+    check 130 timeout --preserve-status -s INT 4 nnvts audit --tier smoke --controls cpu --filter 'op:SOFTMAX | op:ADD' --suite ops --out audit
+    has "$ERR" "nnvts: interrupted; the report has the "
+    has audit/audit.json '"name": "cpu"'
+    has audit/audit.html '</html>'
+    hasnt audit/audit.json '"suites": {}'
+}
 # The rules of comparison on the same graphs. docs/use/tolerances.md holds the table of all bugs: some of its rows, again.
 test_profiles() {
     local bugs=low-bit-dropped,quant-plus-one,requantise-truncates,relu6-as-relu,add-scale-ignored row
@@ -93,6 +101,8 @@ EOT
 test_refusals() {
     check 2 audit --bugs no-such-bug
     has "$ERR" "no bug is selected by 'no-such-bug'"
+    check 2 audit --bugs beta-ignord
+    has "$ERR" "(did you mean 'beta-ignored'?)"
     check 2 audit --driver cpu
     has "$ERR" "has no list of planted bugs"
 }

@@ -17,6 +17,18 @@ pages() {
     ! grep -oE '(src|href)="[^#"][^"]*"' out/report.html || fail "report.html refers to something outside"
 }
 
+# json_of FOLDER EXPRESSION: of the latency of its first row, as Python says it
+json_of() { python3 -c 'import json, sys; bench = json.load(open(sys.argv[1] + "/bench.json")); row = bench["rows"][0]["latency"]; print(eval(sys.argv[2]))' "$@"; }
+
+# Memory, closing, warm and cold caches, and the conditions before and after.
+test_what_else_is_measured() {
+    check 0 bench -d cpu --no-accuracy $SMALL
+    grep -qE ' warm [0-9.]+ [mun]s, cold [0-9.]+ [mun]s  memory [0-9.]+ [mun]s  close [0-9.]+ [mun]s' "$OUT" || fail "no such line"
+    same "$(json_of out 'all(row[k] > 0 for k in ("map_ns", "close_ns", "warm_ns", "cold_ns"))')" True
+    same "$(json_of out 'sorted(bench["conditions"])')" "['after', 'before']"
+    same "$(json_of out '(row["asked_rate"], row["overrun"])')" "(None, False)"
+    has out/report.html '>Cold</th>'
+}
 test_prints_and_writes() {
     check 0 bench -d cpu,reference --csv table.csv $SMALL $BYTES
     has "$OUT" "$SMALL  built in code"
@@ -82,6 +94,36 @@ assert {s["name"] for s in wrong} <= {"CONV_2D", "DEPTHWISE_CONV_2D"}, {s["name"
 assert layers["worst"][0]["kind"] == "wrong"
 P
 }
+# Operations and bytes a second, of the network and of each operation, and of a peak that is measured or stated.
+test_roofline() {
+    check 0 nnvts bench -d cpu --count 2 --time 0.1 --samples 20 --layers --roofline --out out speech_float
+    has "$OUT" "roof, measured on one processor: "
+    grep -qE '^  +[0-9.e+]+ Gop/s \[.*\]  .* GB/s .* op/B  [0-9.e+]+ % of the roof \[' "$OUT" || fail "no roofline of the network"
+    has "$OUT" "each operation as a model of its own: "
+    has out/report.html "Operations under the roof: cpu"
+    pages
+    python3 - out/bench.json <<'P' || fail "not the roofline"
+import json, sys
+bench = json.load(open(sys.argv[1]))
+row, roof = bench["rows"][0], bench["roof"]
+steps = row["layers"]["steps"]
+assert roof["stated"] is False and roof["float32_gops"] > 0 and len(roof["bandwidth"]) > 1
+assert row["work"]["operations"] == sum(s["work"]["operations"] for s in steps) > 0
+line = row["latency"]["roofline"]
+assert abs(line["gops"]["median"] * line["ns"]["median"] / row["work"]["operations"] - 1) < 1e-9
+assert line["percent"]["low"] <= line["percent"]["median"] <= line["percent"]["high"]
+assert all(s["roofline"]["ns"]["median"] > 0 for s in steps)
+P
+    check 0 bench -d cpu --no-accuracy --peak 1e6,1e5 $SMALL
+    has "$OUT" "roof, stated: 1e+06 Gop/s float32, 1e+06 Gop/s int8; 1e+05 GB/s"
+    check 2 bench -d cpu --peak 10 $SMALL
+    has "$ERR" "--peak: 10: expected GFLOPS,GBPS"
+    check 2 bench -d cpu --roofline --scenario multi $SMALL
+    has "$ERR" "--roofline needs latencies, of the scenario single"
+    check 0 bench -d cpu --no-accuracy $SMALL
+    hasnt "$OUT" "Gop/s"
+    same "$(json_of out '"roof" in bench, row["roofline"]["gops"]["median"] > 0, row["roofline"]["percent"]["median"]')" "(False, True, None)"
+}
 # A driver that cannot give all results is asked for each operation alone, and did not pass.
 test_a_driver_without_intermediate_results() {
     check 1 bench -d faulty:later-outputs-lost --no-latency --layers $SMALL
@@ -97,6 +139,26 @@ test_a_driver_that_remembers_answers() {
     has out/bench.json '"caches_answers": true'
     has out/report.html "answers are remembered"
     check 0 bench -d cpu --no-accuracy mobilenet_v2_0.25_96_float32
+}
+# Right where accuracy is asked for, and something else where it is timed.
+test_a_driver_that_answers_otherwise_while_it_is_timed() {
+    local fault
+    for fault in answers-anything timed-kernel; do
+        check 1 bench -d faulty:$fault $SMALL
+        has "$OUT" "FAIL $SMALL on faulty:$fault: while it is timed its answers are up to"
+        has out/report.html "while it is timed"
+    done
+    check 0 bench -d cpu $SMALL
+    same "$(json_of out 'row["checked"] > 0')" True
+}
+# A detector's boxes are compared as boxes.
+test_boxes() {
+    grep -m 1 '"DETECTION_POSTPROCESSING"' "$ROOT/tests/conformance/boxes.jsonl" >net.json
+    check 0 nnvts bench -d reference,faulty:detection-scales-swapped --no-latency --count 8 --out out net.json
+    has "$OUT" " boxes, 0 others, mean IoU 1.000  largest error 0 "
+    grep -q 'finds [0-9.]* % of [0-9]* boxes, [0-9]* others, mean IoU 0[.]' "$OUT" || fail "the faulty one finds the same"
+    has out/report.html "boxes found, IoU 1.000"
+    python3 -c 'import json; a, b = (r["accuracy"]["boxes"] for r in json.load(open("out/bench.json"))["rows"]); assert a["reference"] == a["found"] == b["reference"] > 5 and b["iou"] < 0.95 < a["iou"] == 1, (a, b)' || fail "boxes"
 }
 test_a_driver_that_crashes_or_hangs() {
     check 1 bench -d faulty:crash-execute@CONV_2D,cpu $SMALL
@@ -118,6 +180,13 @@ test_scenarios_and_ways() {
         check 0 bench -d cpu --no-accuracy --scenario $scenario --streams 2 $SMALL
         has out/report.html "data random · $scenario · plain"
     done
+    # a rate of its own is one that can be served; one that cannot is kept, and told
+    same "$(json_of out '(row["asked_rate"] > 0, row["overrun"])')" "(True, False)"
+    hasnt "$OUT" OVERRUN
+    check 0 bench -d cpu --no-accuracy --scenario poisson --rate 2000000 --samples 3000 $BYTES
+    has "$OUT" "OVERRUN: 2000000.0 arrivals a second are more than it could serve"
+    has out/report.html "2000000.0 arrivals a second are more than it could serve"
+    same "$(json_of out 'row["overrun"]')" True
     for way in burst reusable; do check 0 bench -d cpu --no-accuracy --way $way $SMALL; done
 }
 test_refusals() {
@@ -140,11 +209,15 @@ test_refusals() {
 }
 # Who stops a bench has what was measured until then; a folder that cannot be made is told before.
 test_interrupted() {
-    check 130 timeout --preserve-status -s INT 1 nnvts bench -d cpu,reference --no-accuracy --whole-time --out part
+    local seconds
+    for seconds in 1 4 16 60; do # a machine that is busy begins later
+        check 130 timeout --preserve-status -s INT $seconds nnvts bench -d cpu,reference --no-accuracy --whole-time --out part
+        ! grep -qs '"network"' part/bench.json || break
+    done
     has "$ERR" "interrupted; the report has what was measured"
     python3 -c 'import json; assert len(json.load(open("part/bench.json"))["rows"]) >= 1' || fail "no rows"
     [ -s part/report.html ] || fail "no report"
-    check 3 timeout 5 nnvts bench -d cpu --whole-time --out /proc/nnvts/none
+    check 2 timeout 5 nnvts bench -d cpu --whole-time --out /proc/nnvts/none
 }
 # A planted bug lowers the accuracy of a trained network, and not by chance; a driver without one is as good.
 test_accuracy_of_trained_networks() {

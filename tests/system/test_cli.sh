@@ -12,6 +12,7 @@ one_error() {
 
 test_help() {
     check 0 nnvts --help
+    same "$(grep -E '^[a-z]' "$OUT" | sort | uniq -d)" "" # each task once, its verbs together
     has "$OUT" "judge a driver"
     check 2 nnvts
     for verb in $(nnvts --help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
@@ -110,10 +111,38 @@ test_folders_of_others_are_spared() {
 test_did_you_mean() {
     check 2 nnvts run --driver cpx; has "$ERR" "did you mean 'cpu'?"
     check 2 nnvts run --driver faulty:beta-ignord; has "$ERR" "did you mean 'beta-ignored'?"
+    check 2 nnvts run --driver cpu --filter 'ops/COVN_2D/*'; has "$ERR" "(did you mean 'ops/CONV_2D'?)"
+    check 2 nnvts run --driver cpu --filter 'exec/sink/*'; has "$ERR" "(did you mean 'exec/sync'?)"
     check 2 nnvts op CONV2D; has "$ERR" "did you mean 'CONV_2D'?"
     check 2 nnvts bench --driver cpu --model figures_flot; has "$ERR" "did you mean 'figures_float'?"
     check 2 nnvts run -d cpu -d reference --suite device; has "$ERR" "-d is given twice, as 'cpu' and 'reference'"
+    check 2 nnvts list -k '~(a'; has "$ERR" "regular expression '(a': Unmatched"
     check 0 nnvts list --suites; grep -q '^device  *18  ' "$OUT" || fail "no line for the suite device"
+}
+# How long cases will take, by a run of some of them; tiers, and what they say of their time.
+test_estimates() {
+    check 0 nnvts run --driver cpu --suite device,ops --filter 'device/* | op:ADD' --tier ci --out past
+    has "$OUT" "  tier ci, no case begins after 10 min 0 s  "
+    has past/journal.jsonl '"tier":"ci","time_budget":600.000,'
+    hasnt past/journal.jsonl '"verdict":"SKIP","why":"TIME_BUDGET"'
+    check 0 nnvts run --driver cpu --suite device --tier ci --time-budget 30 --out own
+    has "$OUT" "  tier ci, no case begins after 30.0 s  "
+    check 0 nnvts list --suite device,ops --filter 'op:ADD | op:SUB' --times past --json
+    same "$(grep -c '"op":"ADD".*"seconds":[0-9.]*,"measured":true' "$OUT")" "$(grep -c '"op":"ADD"' past/journal.jsonl)"
+    # what did not run counts as the mean of what is like it
+    same "$(grep '"op":"SUB"' "$OUT" | sed 's/.*"seconds":\([0-9.]*\),"measured":false.*/\1/' | sort -u | wc -l)" 1
+    check 0 nnvts list --suite ops --filter op:SUB --times past
+    same "$(awk '{print NF}' "$OUT" | sort -u)" 2
+    check 0 nnvts list --tiers --suite device,ops,randgraph --json --times past
+    same "$(sed 's/.*"tier":"\([a-z]*\)".*/\1/' "$OUT" | tr '\n' ' ')" "smoke default full ci soak "
+    local full soak
+    full=$(sed -n 's/.*"full","cases":\([0-9]*\),.*/\1/p' "$OUT") soak=$(sed -n 's/.*"soak","cases":\([0-9]*\),.*/\1/p' "$OUT")
+    same "$(sed -n 's/.*"default","cases":\([0-9]*\),.*/\1/p' "$OUT")" "$(sed -n 's/.*"ci","cases":\([0-9]*\),.*/\1/p' "$OUT")"
+    [ "$soak" -gt $((full + 100000)) ] || fail "soak has $soak cases, full $full"
+    has "$OUT" '"time_budget":28800.000'
+    check 0 nnvts list --tiers --suite device
+    grep -q '^ci  *18  *10 min 0 s  those of default' "$OUT" || fail "no line for ci"
+    check 2 nnvts list --times nowhere; has "$ERR" "--times: "
 }
 # A spec that cannot be read is a usage error in every verb, and its bytes do nothing to a terminal.
 test_malformed_spec() {
@@ -121,6 +150,11 @@ test_malformed_spec() {
     printf '{"name":' >bad.json
     check 2 nnvts run --driver cpu --suite spec --specs bad.json --out out
     has out/journal.jsonl '"why":"MALFORMED"'
+    check 2 nnvts run --driver cpu --suite device,validate,spec --filter 'suite:device | spec/* | validate/spec/*' --specs bad.json --out out
+    same "$(verdict out ERROR)" 2
+    hasnt "$ERR" 'in nnvts itself'
+    check 2 nnvts list --suite spec --specs bad.json
+    has "$OUT" "spec/bad/line1"; has "$ERR" "bad.json:1: no spec can be read here"
     check 2 nnvts replay bad.json --driver cpu
     check 2 nnvts explain bad.json --driver cpu
     check 2 nnvts show garbage.relay
@@ -141,7 +175,7 @@ test_cases_and_failed() {
     grep -q '^faulty:beta-ignored: FAIL ' "$OUT" || fail "no line of the driver"
     grep -q '^cpu: PASS ' "$OUT" || fail "no line of the other"
 }
-test_unwritable_folder() { check 3 nnvts run --driver cpu --suite device --out /proc/nnvts; one_error "/proc/nnvts"; }
+test_unwritable_folder() { check 2 nnvts run --driver cpu --suite device --out /proc/nnvts; one_error "/proc/nnvts"; }
 test_foreign_journal() {
     mkdir out
     echo hello >out/journal.jsonl
@@ -166,6 +200,17 @@ test_resume_of_another_run() {
     one_error "seed"
 }
 test_report_of_nothing() { check 2 nnvts report nosuch; one_error "nosuch"; }
+# Of a crash: where, with the lines of its source; what the driver printed.
+test_replay_shows_a_crash() {
+    check 1 nnvts run --driver faulty:crash-execute@ADD --suite ops --filter ops/ADD/float32/rank1/0 --out crash
+    check 1 nnvts replay crash/dumps/*.json --driver faulty:crash-execute@ADD
+    has "$OUT" "     backtrace:"
+    has "$OUT" "address 0x8"
+    if addr2line --version >/dev/null 2>&1; then has "$OUT" "strikes.c:"; fi
+    hasnt "$OUT" "faulty.so=/"
+    check 1 nnvts replay crash/dumps/*.json --driver faulty:crash-execute@ADD --json
+    hasnt "$OUT" "     backtrace:"
+}
 test_replay_nothing() { check 2 nnvts replay ./nosuch.json --driver cpu; one_error "nosuch.json"; }
 test_malicious_specs() {
     local i=0 text
@@ -186,11 +231,51 @@ EOF
     check 2 nnvts show deep.json
     one_error "deep.json"
 }
+# Where nobody names a folder, the run before is kept once; a folder that is no run's is left alone.
+test_the_run_before_is_kept() {
+    local run="nnvts run --driver cpu --suite device -q" first second
+    check 0 $run
+    first=$(cksum <nnvts-out/journal.jsonl)
+    [ ! -e nnvts-out.previous ] || fail "something is kept of nothing"
+    check 2 $run --filter 'nosuch*' && check 2 nnvts run --driver nosuch
+    same "$(cksum <nnvts-out/journal.jsonl)" "$first" "a run that never began"
+    check 0 $run --seed 2
+    same "$(cksum <nnvts-out.previous/journal.jsonl)" "$first" "the run before"
+    second=$(cksum <nnvts-out/journal.jsonl)
+    check 0 $run --seed 2 --resume
+    same "$(cksum <nnvts-out.previous/journal.jsonl)" "$first" "resumed: the same run"
+    check 0 $run --seed 3
+    same "$(cksum <nnvts-out.previous/journal.jsonl)" "$second" "the run before"
+    check 0 nnvts report nnvts-out.previous
+    check 0 $run --out nnvts-out # named: it is what is meant
+    same "$(cksum <nnvts-out.previous/journal.jsonl)" "$second" "not kept"
+    rm -r nnvts-out.previous && mkdir nnvts-out.previous && echo mine >nnvts-out.previous/report.html
+    check 0 $run
+    has "$ERR" "nnvts-out.previous holds report.html, but no run"
+    same "$(cat nnvts-out.previous/report.html)" mine
+}
+# A place that cannot be written to is told before anything is done, in every verb that has one.
+test_out_is_tried_first() {
+    echo '{"format":"nnvts-spec/1"}' >x.json
+    mkdir file.d && touch file
+    local verb
+    for verb in 'fuzz -d cpu' 'bench -d cpu' 'audit' 'datasheet -d cpu' 'compile x.relay' 'run -d cpu' 'harvest x.json' 'run-compiled x --output'; do
+        case $verb in *--output) check 2 nnvts $verb file/x ;; *) check 2 timeout 5 nnvts $verb --out file/x ;; esac
+        has "$ERR" "file/x: cannot create: Not a directory"
+    done
+    for verb in 'reduce x.json -d cpu' 'profile x.relay -d cpu' 'pack run' 'report run --format csv' 'expect update' 'contract write'; do
+        check 2 timeout 5 nnvts $verb --out file.d
+        has "$ERR" "file.d: cannot write: Is a directory"
+    done
+    check 2 nnvts compare a b --html none/x.html
+    has "$ERR" "none/x.html: cannot create: No such file"
+    same "$(ls | tr '\n' ' ')" "file file.d x.json " "nothing is left behind"
+}
 test_interrupt() {
     # a shell starts background commands with SIGINT ignored
     env --default-signal=INT nnvts run --driver reference --tier full --out out >"$OUT" 2>"$ERR" </dev/null &
     local pid=$! code=0
-    for _ in $(seq 200); do [ -s out/journal.jsonl ] && [ "$(wc -l <out/journal.jsonl)" -gt 50 ] && break; sleep 0.02; done
+    await eval '[ "$(grep -cs verdict out/journal.jsonl)" -gt 50 ]'
     kill -INT $pid
     wait $pid || code=$?
     same $code 130

@@ -35,6 +35,46 @@ assert all(c["a"]["verdict"] == "PASS" and c["b"]["reason"] for c in j["new_fail
 assert j["new_failures"] == sorted(j["new_failures"], key=lambda c: c["case"])
 P
 }
+# One run with three sets of options and environments: what differs comes first.
+test_matrix() {
+    cat >options.ini <<'END'
+[plain]
+driver = cpu
+[one-thread]  # an environment of its own
+driver = cpu
+env.OMP_NUM_THREADS = 1
+seed = 1
+[wrong]
+driver = faulty:dilation-ignored
+END
+    check 1 nnvts run --matrix options.ini -k 'ops/CONV_2D/float32/*' --tier smoke -o out
+    has "$OUT" "== one-thread"
+    has "$OUT" "  PASS | PASS | FAIL  ops/CONV_2D/float32/dilation"
+    has "$OUT" "2: one-thread  driver=cpu, env.OMP_NUM_THREADS=1, seed=1  0 bad"
+    has "$OUT" "differ between 3 columns; 0 fail in all"
+    has out/matrix.html 'href="wrong/report.html"'
+    well_formed out/matrix.html
+    local failed
+    failed=$(verdict out/wrong FAIL)
+    check 1 nnvts run --matrix=options.ini -k 'ops/CONV_2D/float32/*' --tier smoke -o out --json --resume
+    python3 - "$OUT" out/matrix.json "$failed" <<'P' || fail "not the JSON of a matrix"
+import json, sys
+j = json.load(open(sys.argv[1]))
+assert j == json.load(open(sys.argv[2]))
+assert j["form"] == "nnvts-matrix-1" and [c["name"] for c in j["columns"]] == ["plain", "one-thread", "wrong"]
+assert j["differing"] == len(j["differ"]) == int(sys.argv[3]) == j["operations"]["CONV_2D"][2] > 0
+assert all(c["verdicts"] == ["PASS", "PASS", "FAIL"] and c["reason"] for c in j["differ"])
+P
+    printf '[a]\ndriver = cpu\n' >few.ini
+    check 2 nnvts run --matrix few.ini -o none
+    has "$ERR" "two columns or more"
+    printf '[a]\ndriver = cpu\n[b/c]\n' >named.ini
+    check 2 nnvts run --matrix named.ini -o none
+    has "$ERR" "named.ini:3: a column is named by letters"
+    printf '[a]\nno-such = 1\n[b]\n' >option.ini
+    check 2 nnvts run --matrix option.ini -o none
+    check 2 nnvts run --matrix missing.ini -o none
+}
 test_other_cases_and_seeds() {
     check 0 some cpu one
     check 0 nnvts run -d cpu -k 'ops/TANH/float32/*' --tier smoke --seed 2 --out two -q
@@ -88,6 +128,7 @@ test_trend() {
         local driver=cpu
         [ $i != 2 ] || driver=faulty:dilation-ignored
         some $driver run-$i >/dev/null || [ $i = 2 ] || fail "run $i"
+        unseal run-$i
         sed -i "1s/\"start\":\"[^\"]*\"/\"start\":\"2026-01-0$((4 - i))T00:00:00Z\"/" run-$i/journal.jsonl
     done
     check 0 nnvts trend run-1 run-2 run-3 --html trend.html

@@ -92,4 +92,21 @@ test_committed_vectors_are_what_the_scripts_write() {
     # A module that make.py does not know would be forgotten.
     same "$(find made -type f | wc -l)" "$(grep -l '^def cases(out)' "$VECTORS"/vectors/*.py | wc -l)"
 }
+# Cases modelled on public bug reports: each says which, and finds such a bug.
+test_trackers() {
+    local folder=$ROOT/tests/trackers cases
+    run 0 reference "$folder"
+    run 0 cpu "$folder"
+    same "$(verdict out PASS)" "$(cat "$folder"/*.jsonl | wc -l)"
+    cases=$(grep -chE '"source":"https://github.com/[^/]+/[^/]+/(issues|pull)/[0-9]+: ' "$folder"/*.jsonl | paste -sd+ | bc)
+    same "$cases" "$(cat "$folder"/*.jsonl | wc -l)"
+    [ "$cases" -ge 40 ] || fail "only $cases cases"
+    run 1 faulty:dilation-ignored "$folder"
+    has out/journal.jsonl '"case":"spec/convolutions/keras_10967_conv_2d_float32_a","suite":"spec"'
+    run 1 faulty:avg-pool-counts-padding "$folder"
+    need_python
+    mkdir made
+    check 0 python3 "$folder/make.py" made
+    for f in made/*; do cmp "$f" "$folder/$(basename "$f")" || fail "$(basename "$f") is not what the script writes: run tests/trackers/make.py"; done
+}
 run_tests

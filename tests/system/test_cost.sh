@@ -5,19 +5,19 @@
 
 CHAIN=$ROOT/tests/relay/chain.relay PROFILE=$ROOT/tests/relay/chain.profile.json
 SERVER=
-# serve OPTIONS...: a server on any port; its address is in $ADDRESS
+# serve ADDRESS OPTIONS...: nnvts-host; $ADDRESS is where it listens
 serve() {
     rm -f "$WORK/address"
-    nnvts serve --listen 127.0.0.1:0 "$@" >"$WORK/address" 2>/dev/null &
+    nnvts-host --listen "$@" >"$WORK/address" 2>/dev/null &
     SERVER=$!
     trap '[ -z "$SERVER" ] || kill "$SERVER" 2>/dev/null; rm -rf "$WORK"' EXIT
-    for _ in $(seq 200); do [ -s "$WORK/address" ] && break || sleep 0.05; done
+    await test -s "$WORK/address"
     ADDRESS=$(sed 's/.* //' "$WORK/address")
     [ -n "$ADDRESS" ] || fail "no server"
 }
 stop() {
     kill "$SERVER" 2>/dev/null
-    wait "$SERVER" 2>/dev/null
+    wait "$SERVER" 2>/dev/null || true
     SERVER=
 }
 keys() { sed -n 's/^  "\(.*\)": {$/\1/p' "$1" | sort; }
@@ -55,10 +55,8 @@ test_bad_models() {
     check 2 nnvts partition "$CHAIN" --cost nowhere.json
     check 2 nnvts partition "$CHAIN" --cost default --select best
     check 2 nnvts profile "$CHAIN"
-    has "$ERR" "--connect"
-    check 2 nnvts profile "$CHAIN" --connect 127.0.0.1
-    check 2 nnvts serve --driver cpu --listen 0.0.0.0:0
-    has "$ERR" "--key-file"
+    has "$ERR" "--driver"
+    check 2 nnvts profile "$CHAIN" --driver remote:
 }
 test_here() {
     check 0 nnvts profile "$CHAIN" --driver cpu --host cpu --time 0.02 -o p.json
@@ -71,6 +69,28 @@ test_here() {
     check 2 nnvts profile "$CHAIN" --driver reference --time 0.02 -o p.json --resume
     has "$ERR" "another device"
 }
+# A device beside itself saves nothing: what differs is noise.
+test_same_device_saves_nothing() {
+    local i
+    for i in 1 2 3 4 5; do
+        check 0 nnvts profile "$CHAIN" --driver cpu --host cpu --time 0.02 -o p.json
+        check 0 nnvts partition "$CHAIN" --cost p.json
+        has "$OUT" "0 of 5 operations in 0 regions"
+        check 0 nnvts compile "$CHAIN" --cost p.json -o same --no-build
+        has "$OUT" "same: 0 regions"
+    done
+    check 0 nnvts profile "$CHAIN" --driver cpu --time 0.02 -o p.json
+    check 0 nnvts partition "$CHAIN" --cost p.json
+    has "$OUT" "of another scale (profile with --host DRIVER)"
+}
+# compile takes the regions that partition chose.
+test_compiled_as_chosen() {
+    check 0 nnvts compile "$CHAIN" --cost "$PROFILE" -o chosen
+    has "$OUT" "cost of @main by exact: 20.5 us"
+    has "$OUT" "chosen: 1 region, 0 bytes of weights, 3 operations on the host"
+    check 0 nnvts run-compiled chosen --driver cpu --compare
+    check 2 nnvts compile "$CHAIN" --cost nowhere.json -o chosen
+}
 # What a driver can not do, or crashes on, stays on the host.
 test_impossible() {
     check 0 nnvts profile "$CHAIN" --driver faulty:crash-execute@EXP --time 0.02 -o p.json
@@ -80,30 +100,51 @@ test_impossible() {
     has "$OUT" '"host_ops": '
     sed -n '/host_ops/p' "$OUT" | grep -q '"exp"' || fail "exp is not on the host"
 }
-test_live() {
-    head -c 32 /dev/urandom | base64 >key
-    chmod 600 key
-    serve --driver cpu --key-file "$PWD/key"
-    check 2 nnvts profile "$CHAIN" --connect "$ADDRESS" -o p.json
-    has "$ERR" "--key-file"
-    check 0 nnvts profile "$CHAIN" --connect "$ADDRESS" --key-file key --time 0.02 -o p.json
+# On another machine the driver's own time counts: with 4 ms there and back, none of them are in it.
+test_on_another_machine() {
+    command -v python3 >/dev/null || skip "no python3"
+    (umask 077 && head -c 32 /dev/urandom | base64 >key)
+    serve 127.0.0.1:0 --key-file key --clients 1
+    python3 "$ROOT/tests/system/proxy.py" "${ADDRESS##*:}" --delay 2 >line.port &
+    local line=$! at
+    await test -s line.port
+    at=127.0.0.1:$(head -n 1 line.port)
+    check 2 nnvts profile "$CHAIN" --driver "remote:$at/cpu" -o p.json
+    has "$ERR" "asks for a key"
+    check 0 nnvts profile "$CHAIN" --driver "remote:key=key,$at/faulty:legal-untimed" --time 0.1 -o p.json
     has "$OUT" "6 measured"
-    has p.json '"device": "nnvts-cpu"'
+    has "$OUT" "  (there and back "
+    kill $line
+    wait $line 2>/dev/null || true
     stop
+    has p.json '"device": "nnvts-faulty'
+    python3 - p.json <<'P' || { cat p.json; fail "not the driver's own times"; }
+import json, sys
+p = json.load(open(sys.argv[1]))
+for r in list(p["ops"].values()) + list(p["regions"].values()):
+    own = r.get("alone", r["target"])
+    assert 0 < own < r["round_trip"] - 3900 and r["low"] <= own <= r["high"], r
+assert p["basics"]["way_us"] > 3900 and p["target"]["launch_us"] > 0
+P
+    check 0 nnvts partition "$CHAIN" --cost p.json --json
+    has "$OUT" '"missing": 0'
 }
+# What dies of a model twice can not do it; where nobody answers any more, what was measured is kept.
 test_broken_connection() {
-    serve --driver cpu
-    check 0 nnvts profile "$CHAIN" --connect "$ADDRESS" --time 0.02 -o whole.json
-    nnvts profile "$CHAIN" --connect "$ADDRESS" --time 0.3 -o p.json >said 2>error &
-    local client=$! code=0
-    for _ in $(seq 400); do [ -s said ] && break || sleep 0.02; done
+    serve 127.0.0.1:0
+    local driver="remote:wait=0.5,$ADDRESS/faulty:crash-execute@EXP" client code=0
+    check 0 nnvts profile "$CHAIN" --driver "$driver" --time 0.02 -o whole.json
+    has "$OUT" "exp(float32[4])->float32[4]: execute answered DEAD_OBJECT"
+    nnvts profile "$CHAIN" --driver "$driver" --time 0.3 -o p.json >said 2>error &
+    client=$!
+    await test -s said
     stop
     wait $client || code=$?
     same $code 3
     has error "p.json: measured so far is kept; --resume goes on"
     [ "$(keys p.json | wc -l)" -lt "$(keys whole.json | wc -l)" ] || fail "the connection broke too late"
-    serve --driver cpu
-    check 0 nnvts profile "$CHAIN" --connect "$ADDRESS" --time 0.02 -o p.json --resume
+    serve "$ADDRESS"
+    check 0 nnvts profile "$CHAIN" --driver "$driver" --time 0.02 -o p.json --resume
     hasnt "$OUT" " 0 known before"
     same "$(keys p.json)" "$(keys whole.json)"
     stop

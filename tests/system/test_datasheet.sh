@@ -14,15 +14,25 @@ conditions() {
 
 # All that is planted is found; what is found is planted, or a limit of the driver cpu that computes.
 test_planted_conditions() {
-    check 0 nnvts datasheet --driver cpu -o cpu --quiet
-    check 0 nnvts datasheet --driver sample:conditions -o planted
+    check 0 nnvts datasheet --driver cpu -o cpu --time-budget 0 --quiet
+    check 0 nnvts datasheet --driver sample:conditions -o planted --time-budget 0
     has "$OUT" "CONV_2D float32"
     has "$OUT" "what is claimed is wrong for 0"
     has cpu/datasheet.json '"about": "FULLY_CONNECTED float32", "what": "accumulator", "is": "float32"'
     has cpu/datasheet.json '"about": "FULLY_CONNECTED quant8_asymm", "what": "requantisation", "is": "exact, ties away from 0"'
     has cpu/datasheet.json '"about": "QUANTIZE float32", "what": "ties", "is": "away from 0"'
-    has cpu/datasheet.json '"arithmetic": "strict"'
+    has cpu/datasheet.json '"about": "all operations", "what": "requantisation", "is": "exact, ties away from 0"'
+    has cpu/datasheet.json '"arithmetic": "requantise=exact-away"'
+    # and judges by it, where any exact scheme would do before
+    check 0 nnvts run --driver cpu --suite ops -k 'ops/MUL/quant8_asymm/*' --tier smoke -o run --arithmetic cpu/datasheet.json
+    has "$OUT" "arithmetic requantise=exact-away"
+    has run/journal.jsonl '"arithmetic":"requantise=exact-away"'
+    check 2 nnvts run --driver cpu --suite ops -k 'ops/MUL/*' -o none --arithmetic cpu/none.json
+    has "$ERR" "--arithmetic: cpu/none.json: is no datasheet.json"
     has cpu/datasheet.html "How it computes"
+    grep -q 'Of \([0-9]*\) models that it claims to support, and that were computed, \1 are right\.' cpu/datasheet.html || fail "cpu: claims"
+    has cpu/datasheet.html "<b>Supported always, in all types:</b> ADD, "
+    hasnt cpu/datasheet.json '"inf ulp"'
     conditions cpu >cpu.tsv
     conditions planted | sort >found.tsv
     sort -u cpu.tsv | comm -13 - found.tsv >own.tsv
@@ -47,6 +57,7 @@ test_planted_conditions() {
             printf "%d of %d found, %d invented\n", found, all, invented
             exit all < 100 || found < 0.95 * all || invented > 0
         }' - own.tsv >verdict.txt || fail "$(cat verdict.txt)"
+    echo "conditions: $(tail -n 1 verdict.txt)"
 }
 
 # A driver of three operations.
@@ -74,6 +85,67 @@ test_contract() {
     check 2 nnvts datasheet --driver cpu -k ADD --seed 2 --against good/datasheet.json
     has "$ERR" "give --seed 1"
     check 2 nnvts datasheet --driver cpu -k ADD --against good/datasheet.html
+}
+
+# statements DRIVER OPERATION: "operation<tab>types<tab>statement<tab>what it is" of each in the datasheet's arithmetic
+statements() {
+    check 0 nnvts datasheet --driver "$1" -k "$2" -o sheet --quiet
+    sed -n 's/.*{"about": "\([A-Z0-9_]*\) \([^"]*\)", "what": "\([^"]*\)", "is": "\([^"]*\)".*/\1\t\2\t\3\t\4/p' sheet/datasheet.json
+}
+# What is planted in a driver's arithmetic is said, and of nothing else anything that is not said without it.
+test_planted_arithmetic() {
+    local bug op
+    grep -v '^#' "$ROOT/tests/system/quirks.tsv" >quirks
+    for op in $(cut -f2 quirks | sort -u); do statements faulty:none "$op" >"none-$op"; done
+    cut -f1,2 quirks | sort -u | while read -r bug op; do
+        statements "faulty:$bug" "$op" | grep -vxFf "none-$op" | sed "s/^/$bug\t/"
+    done >found
+    awk -F'\t' 'NR == FNR { want[$1, $2, $3, $4] = $5; next }
+        !(($1, $2, $3, $4) in want) || $5 !~ "^(" want[$1, $2, $3, $4] ")$" { print "invented: " $0; next }
+        { delete want[$1, $2, $3, $4] }
+        END { for (w in want) print "not found: " w ": " want[w] }' quirks found >wrong
+    [ ! -s wrong ] || fail "$(cat wrong)"
+    echo "arithmetic: $(wc -l <found) of $(wc -l <quirks) found, 0 invented"
+}
+
+# The extents that are planted are found to one, and no others.
+test_cliffs() {
+    for op in $(grep -v '^#' "$ROOT/tests/system/cliffs.tsv" | cut -f1); do
+        check 0 nnvts datasheet --driver sample:cliffs -k "$op" --cliffs -o "out-$op" --quiet
+        tr -d '\n' <"out-$op/datasheet.json" | sed 's/{"about"/\n{"about"/g' |
+            sed -n 's/^{"about": "\([A-Z0-9_]*\) [^"]*", "axis": "\([^"]*\)", "kind": "\([a-z]*\)", "last": \([0-9]*\),.*/\1\t\2\t\3\t\4/p'
+        echo
+    done | awk -F'\t' -v OFS='\t' 'NF == 4 { if ($3 == "growth") $4 = "-"; print }' | sort -u >found.tsv
+    grep -v '^#' "$ROOT/tests/system/cliffs.tsv" | sort -u | diff - found.tsv >differ || fail "$(cat differ)"
+    echo "cliffs: $(wc -l <found.tsv) of $(grep -vc '^#' "$ROOT/tests/system/cliffs.tsv") found, 0 invented"
+    # one thread: a second one that waits for its processor, which another program has, is a cliff indeed
+    check 0 nnvts datasheet --driver cpu:threads=1 -k ABS --cliffs -o right --quiet
+    hasnt right/datasheet.json '"kind": '
+    has right/datasheet.json '"axes": 3'
+    has right/datasheet.html "Nowhere that was looked at"
+    has out-RELU/datasheet.json "every value is 0"
+    has out-RELU6/datasheet.html "its process ends beyond"
+}
+
+# Times under a roof that is stated: per cent of it follow from them.
+test_speed() {
+    check 0 nnvts datasheet --driver cpu -k TANH --peak 1000,10 -o out
+    grep -Eq '^TANH float32: [0-9.e+]+ us, .*GB/s, [0-9.e+]+ % of the roof' "$OUT" || fail "no speed"
+    has out/datasheet.json '"speed": ['
+    has out/datasheet.html "as stated: 1000 Gop/s of float32"
+    check 2 nnvts datasheet --driver cpu -k TANH --peak fast
+    has "$ERR" "--peak: fast: expected GFLOPS,GBPS"
+    check 0 nnvts datasheet --driver sample:minimal -k TANH --speed -o none --json
+    has "$OUT" '"speed": []'
+}
+# When the time is over what is left out is said, and breaks no contract.
+test_time_budget() {
+    check 0 nnvts datasheet --driver cpu -k TANH -o good
+    check 0 nnvts datasheet --driver cpu -k TANH --cliffs --speed --time-budget 0.001 -o none --against good/datasheet.json
+    has "$OUT" "--time-budget: 4 pairs were not asked, nor all axes"
+    has "$OUT" "as in good/datasheet.json"
+    has none/datasheet.html "not asked: the time was over"
+    has none/datasheet.json '"unfinished": true'
 }
 
 # A driver that dies when it is asked, or when it computes, does not take the datasheet along.

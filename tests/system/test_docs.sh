@@ -7,7 +7,7 @@
 examples() { sed -n '/^ *```console/,/^ *```$/s/^ *\$ //p' "$1"; }
 
 run_examples() {
-    ln -s "$ROOT/include" "$ROOT/drivers_under_test" "$ROOT/tests" "$NNVTS_BUILD/lib/libneuralnetworks.so" .
+    ln -s "$ROOT/include" "$ROOT/drivers_under_test" "$ROOT/tests" "$NNVTS_BUILD"/lib/lib{neuralnetworks.so,nnvts-rules.a} .
     check 0 nnvts run --driver cpu --suite device --out nnvts-out
     cp "$ROOT/tests/conformance/example.json" spec.json
     mkdir generated
@@ -27,11 +27,13 @@ test_readme() { run_examples "$ROOT/README.md"; }
 test_cli() { run_examples "$ROOT/docs/use/cli.md"; }
 test_adding_a_driver() { run_examples "$ROOT/docs/extend/add-a-driver.md"; }
 test_adding_an_operation() { run_examples "$ROOT/docs/extend/add-an-operation.md"; }
+test_adding_a_relay_operator() { run_examples "$ROOT/docs/extend/add-a-relay-operator.md"; }
 test_adding_a_suite() { run_examples "$ROOT/docs/extend/add-a-suite.md"; }
 test_importing() {
     run_examples "$ROOT/docs/use/importing.md"
     has "$ERR" "$(sed -n 's/^    \(nnvts: .*\)/\1/p' "$ROOT/docs/use/importing.md")"
 }
+test_precision() { run_examples "$ROOT/docs/use/precision.md"; }
 test_debugging() { run_examples "$ROOT/docs/use/debugging.md"; }
 test_expectations() { run_examples "$ROOT/docs/use/expectations.md"; }
 test_flakes() {
@@ -64,14 +66,21 @@ test_findings_in_libraries() { run_examples "$ROOT/docs/use/findings-libraries.m
 test_partitioning() { run_examples "$ROOT/docs/compile/partitioning.md"; }
 test_suites() { run_examples "$ROOT/docs/use/suites.md"; }
 test_host() { run_examples "$ROOT/docs/use/host.md"; }
+test_remote() { run_examples "$ROOT/docs/use/remote.md"; }
 test_compiler() { run_examples "$ROOT/docs/compile/compiling.md"; }
+test_deploying() { run_examples "$ROOT/docs/compile/deploying.md"; }
 test_bench() { run_examples "$ROOT/docs/use/bench.md"; }
 test_comparing() { run_examples "$ROOT/docs/use/comparing.md"; }
+test_placement() { run_examples "$ROOT/docs/use/placement.md"; }
 test_datasheet() { run_examples "$ROOT/docs/use/datasheet.md"; }
 test_gating() { run_examples "$ROOT/docs/use/gating.md"; }
 test_reports() { run_examples "$ROOT/docs/use/reports.md"; }
 test_runtime() { run_examples "$ROOT/docs/use/runtime.md"; }
 test_farms() { run_examples "$ROOT/docs/use/farms.md"; }
+test_coverage() {
+    command -v clang >/dev/null || skip "no clang here: it makes the drivers that count"
+    run_examples "$ROOT/docs/use/coverage.md"
+}
 test_fuzzing() { run_examples "$ROOT/docs/use/fuzzing.md"; }
 test_spec_format() { run_examples "$ROOT/docs/use/spec-format.md"; }
 test_conformance() {
@@ -81,6 +90,7 @@ test_conformance() {
 test_help_examples() {
     ln -s "$ROOT/include" "$NNVTS_BUILD/lib/libneuralnetworks.so" .
     gcc -std=c17 -shared -fPIC -I include -o npu.so "$ROOT/drivers_under_test/template/template.c" "$NNVTS_BUILD/lib/libnnvts-rules.a" -lm
+    check 0 nnvts run --driver cpu --suite device --out nnvts-out -q
     local verb line
     for verb in list drivers op; do
         while IFS= read -r line; do check 0 bash -c "$line"; done < <(nnvts $verb --help | sed -n 's/^ *\(nnvts [^#]*\)  .*/\1/p' | grep -v '^nnvts [a-z]* \[')

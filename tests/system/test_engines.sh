@@ -6,7 +6,8 @@ try_nothing_again
 
 needs() { [ -e "$NNVTS_BUILD/drivers/$1.so" ] || skip "the driver $1 was not built: its library is not there (make setup-engines)"; }
 
-# run_all DRIVER PATTERN: the whole default run; nothing dies, and only cases that match fail.
+# run_all DRIVER PATTERN OPERATIONS: the whole default run; nothing dies, and only cases that match fail, and graphs that
+# go wrong by these operations.
 run_all() {
     local code=0
     nnvts run --driver "$1" --out out -q >"$OUT" 2>"$ERR" || code=$?

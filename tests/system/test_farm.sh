@@ -55,6 +55,8 @@ test_merged_is_the_run_in_one_piece() {
     for key in compared cases verdicts suites bugs exit_code interrupted; do
         same "$(json merged/summary.json "r['$key']")" "$(json whole/summary.json "r['$key']")" $key
     done
+    same "$(json merged/journal.jsonl "r[0]['jobs']")" \
+        "$(($(json s1/journal.jsonl "r[0]['jobs']") + $(json s2/journal.jsonl "r[0]['jobs']") + $(json s3/journal.jsonl "r[0]['jobs']")))"
     local bugs="[{k: v for k, v in b.items() if k != 'where'} for b in r['failures_by_bug']]"
     same "$(json merged/summary.json "$bugs")" "$(json whole/summary.json "$bugs")" failures_by_bug
     local words="sorted((k, v['op'], v['words']) for k, v in r.items())"
@@ -106,7 +108,7 @@ test_merge_refuses() {
     refused "the tier differs" s1 s2 other
     # another build of the driver, of nnvts
     for i in driver program; do
-        cp -r s3 build-$i
+        cp -r s3 build-$i && unseal build-$i
         sed -i "1s/\"$i\":\"[0-9a-f]*\"/\"$i\":\"0000000000000000\"/" build-$i/journal.jsonl
     done
     refused "the build of the driver differs" s1 s2 build-driver
@@ -128,7 +130,8 @@ test_merge_refuses_damage() {
     truncate -s -5 s2/journal.jsonl && refused "has not ended: 1 of its"
     sed -i '2p' s2/journal.jsonl && refused "has a second record"
     tail -n 1 s1/journal.jsonl >>s2/journal.jsonl && refused "is not one of this shard"
-    sed -i '2s/"case"/"case/' s2/journal.jsonl && refused "not a record"
+    sed -i '2s/"case"/"case/' s2/journal.jsonl && refused "s2/journal.jsonl:2: the line does not match its checksum"
+    unseal s2 && sed -i '2s/"case"/"case/' s2/journal.jsonl && refused "not a record"
     sed -i '1d' s2/cases.tsv && refused "s2/cases.tsv: not the list of cases"
     sed -i '1d' s1/selection.tsv && refused "s1/selection.tsv: not the list of cases"
     check 2 nnvts merge s1 s2 s3 --out s2
@@ -184,6 +187,7 @@ test_balance() {
     local i sums=()
     check 0 nnvts run --driver cpu --suite ops --tier smoke --filter 'op:ADD | op:CONV_2D' --out past
     # every tenth case took a hundred times as long as the others
+    unseal past
     awk -F'"ms":' 'NR == 1 {print; next} {sub(/^[0-9.]*/, NR % 10 == 0 ? "100.000" : "1.000", $2); print $1 "\"ms\":" $2}' past/journal.jsonl >j
     mv j past/journal.jsonl
     for i in 1 2 3; do

@@ -6,7 +6,7 @@
 # planted BUG KIND: the bug is found, reduced to one input, and the file shows it again
 planted() {
     local file
-    check 1 nnvts fuzz --driver "faulty:$1" --inputs 40000 --time 15 --timeout 1 --out found
+    check 1 nnvts fuzz --driver "faulty:$1" --inputs 40000 --time 120 --timeout 1 --out found
     has "$OUT" "$2: "
     file=$(ls found/"$2"-*.fuzz | head -n 1)
     same "$(grep -c '^base ' "$file")" 1 "inputs in $file"
@@ -51,6 +51,20 @@ test_statuses_exist() {
 test_memory_damage() {
     check 1 nnvts fuzz --driver faulty:guard-write-after --inputs 1000 --time 15 --out found
     has "$OUT" "memory: "
+}
+
+# Who stops it has what was found: in the generations, and while findings are reduced.
+test_interrupted() {
+    local seconds
+    for seconds in 2 8 30; do # a machine that is busy finds it later
+        check 130 timeout --preserve-status -s INT $seconds nnvts fuzz --driver faulty:fuzz-rank --time 0 --out found
+        ! grep -q 'crash: ' "$OUT" || break
+    done
+    has "$ERR" "interrupted; what was found is in found"
+    has "$OUT" "crash: "
+    check 1 nnvts fuzz --driver faulty:fuzz-rank --timeout 1 --replay "$(ls found/crash-*.fuzz | head -n 1)"
+    check 130 timeout --preserve-status -s INT 2 nnvts fuzz --driver faulty:fuzz-huge-extent --timeout 1 --inputs 3000 --time 0 --out hangs
+    has "$ERR" interrupted
 }
 
 test_no_false_alarm() {

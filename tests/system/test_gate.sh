@@ -51,6 +51,21 @@ test_a_case() {
     has "$OUT" "SLOWER: by "
     has "$OUT" "ops/CONV_2D/float32/"
 }
+# Who stops it is told what was measured until then.
+test_interrupted() {
+    local seconds
+    for seconds in 2.5 10 40; do # a machine that is busy begins later
+        check 130 timeout --preserve-status -s INT $seconds nnvts gate -d cpu --against cpu --model $NETWORK --pairs 2048 --json
+        ! grep -q interrupted "$ERR" || break
+    done
+    has "$ERR" "interrupted; what is told is of the "
+    python3 - "$OUT" <<'P' || fail "not the JSON of a gate"
+import json, sys
+j = json.load(open(sys.argv[1]))
+assert j["interrupted"] and j["verdict"] == "invalid" and "interrupted after" in j["why"] and j["detectable"] is None, j
+assert j["seconds"] > 0
+P
+}
 test_drivers_that_fail() {
     check 1 nnvts gate -d faulty:crash-execute@CONV_2D --against cpu --model $NETWORK
     has "$OUT" "faulty:crash-execute@CONV_2D: the driver died with SIGSEGV"

@@ -30,16 +30,34 @@ test_whole_network() {
     check 0 nnvts run --driver cpu --suite spec --specs net.json --out out
     has out/journal.jsonl '"profile":"budget"'
 }
+# A failure is weighed by the networks that have it, in a run, in shards and in reports that are made again.
+test_weighed() {
+    check 0 nnvts harvest "$NETWORKS/figures_int8.tflite" "$NETWORKS/speech_float.tflite" --group 1 -o layers -q
+    check 0 nnvts run --driver cpu --suite spec --specs layers --out right
+    has "$OUT" " operations 100 % right, 0 % wrong, 0 % not supported"
+    hasnt "$OUT" "touches"
+    for i in 1 2; do nnvts run --driver faulty:add-scale-ignored --suite spec --specs layers --shard $i/2 --out s$i -q >/dev/null || true; done
+    check 1 nnvts merge s1 s2 --out wrong
+    check 1 nnvts report wrong
+    check 1 nnvts run --driver faulty:add-scale-ignored --suite spec --specs layers --out whole
+    has "$OUT" "; what is wrong touches 50 % of the networks, "
+    has "$OUT" "; touches 50 % of the networks, "
+    has whole/summary.json '"speech_float": {"operations": '
+    same "$(grep -A4 '"networks": {' wrong/summary.json)" "$(grep -A4 '"networks": {' whole/summary.json)"
+    echo x >layers/harvest.networks
+    check 2 nnvts run --driver cpu --suite spec --specs layers --out none
+    has "$ERR" "layers/harvest.networks: "
+}
 # What a network before had is left out; models of one name get files of their own.
 test_several_models() {
     mkdir -p models/a models/b
     cp "$NETWORKS/figures_int8.tflite" models/a/net.tflite
     cp "$NETWORKS/figures_int8.tflite" models/b/net.tflite
     check 0 nnvts harvest models -o once
-    same "$(cd once && echo *)" "net.jsonl"
+    same "$(cd once && echo *.jsonl)" "net.jsonl"
     cp "$NETWORKS/speech_float.tflite" models/b/net.tflite
     check 0 nnvts harvest models mobilenet_v1_0.25_32_float32 -o all --group 1
-    same "$(cd all && echo *)" "mobilenet_v1_0.25_32_float32.jsonl net-2.jsonl net.jsonl"
+    same "$(cd all && echo *.jsonl)" "mobilenet_v1_0.25_32_float32.jsonl net-2.jsonl net.jsonl"
     hasnt all/net.jsonl "CONV_2D+"
     check 0 nnvts harvest models --seed 2 -o other -q
     [ ! -s "$OUT" ] || fail "--quiet speaks"
@@ -68,7 +86,7 @@ test_bad_models() {
     has "$ERR" "nnvts: models/net.onnx: model: "
     has "$ERR" "nnvts: models/cut.tflite"
     same "$(wc -l <"$ERR")" 2 "errors"
-    same "$(cd layers && echo *)" "figures_int8.jsonl"
+    same "$(cd layers && echo *.jsonl)" "figures_int8.jsonl"
     check 2 nnvts run --driver cpu --suite spec --models models --out out
     has "$ERR" "--models: 2 of 3 could not be read"
     check 2 nnvts harvest

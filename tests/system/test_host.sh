@@ -4,10 +4,11 @@
 . "$(dirname "$0")/lib.sh"
 try_nothing_again
 
-# A default run has the verdicts of the driver itself, but for the cases that need a process to kill.
+# A default run has the verdicts of the driver itself, but for the cases that need a process to kill. (Of operations the
+# smoke tier, in test_remote.sh over the same wire.)
 test_same_verdicts_as_direct() {
-    check 0 nnvts run --driver cpu --out direct -q
-    check 0 nnvts run --driver host:cpu --out host -q
+    check 0 nnvts run --driver cpu --filter '!suite:ops' --out direct -q
+    check 0 nnvts run --driver host:cpu --filter '!suite:ops' --out host -q
     same "$(diff <(verdicts direct) <(verdicts host) | grep '^[<>]' | grep -v isolation/client_killed)" "" "verdicts differ"
     grep -q '^isolation/client_killed/add_float32 PASS' <(verdicts host) || fail "no client was killed beside another"
     grep -q '^isolation/client_killed/add_float32 SKIP' <(verdicts direct) || fail "cpu has no process to kill"
@@ -15,7 +16,7 @@ test_same_verdicts_as_direct() {
 test_any_driver() {
     local driver
     for driver in faulty:none reference sample:quant "$NNVTS_BUILD/drivers/cpu.so:threads=1"; do
-        check 0 nnvts run --driver "host:$driver" --tier smoke --out any -q
+        check 0 nnvts run --driver "host:$driver" --suite exec --tier smoke --out any -q
         hasnt any/summary.json '"PASS": 0'
     done
 }
@@ -28,9 +29,9 @@ test_refusals() {
 # The driver's process dies, hangs or closes its files in cases of TANH: only these fail.
 test_a_death_costs_its_case() {
     local bug
-    check 0 nnvts run --driver host:cpu --suite ops --tier smoke --out good -q
+    check 0 nnvts run --driver host:cpu --suite ops --tier smoke --filter "$FEW" --out good -q
     for bug in crash-prepare crash-execute abort exit-0 close-descriptors; do
-        check 1 nnvts run --driver "host:faulty:$bug@TANH" --suite ops --tier smoke --out bad -q
+        check 1 nnvts run --driver "host:faulty:$bug@TANH" --suite ops --tier smoke --filter "$FEW" --out bad -q
         same "$(diff <(verdicts good) <(verdicts bad) | grep '^>' | grep -v '^> ops/TANH/')" "" "$bug: verdicts of others"
         [ "$(verdicts bad | grep -c '^ops/TANH/.* FAIL$')" -gt 0 ] || fail "$bug: no failure of TANH"
         grep -q DEAD_OBJECT bad/journal.jsonl || fail "$bug: not told as the death of the process"

@@ -122,6 +122,17 @@ test_hangs() {
     has "$OUT" "went wrong: as many as --max-failures allows"
 }
 
+# Results go to the folder that was opened, whatever its name leads to by then.
+test_exchanged_folder() {
+    export HOSTILE_OUT=$PWD/out
+    mkdir victim
+    hostile exchange-folder 0 --keep-passes 5 --jobs 1
+    [ -L out ] && [ -z "$(ls -A victim)" ] || fail "written outside: $(ls victim)"
+    for file in summary.json junit.xml report.html clauses.json; do [ -s out.stolen/$file ] || fail "no $file"; done
+    same "$(verdicts out.stolen | wc -l)" "$(wc -l <out.stolen/cases.tsv)"
+    [ -n "$(ls out.stolen/dumps)" ] || fail "no dumps"
+}
+
 # What a driver starts ends with its worker, in whatever session it hides.
 test_children() {
     for mode in daemon children; do

@@ -10,5 +10,8 @@ sample() {
 }
 test_run() { sample 1 run; }
 test_reading() { sample 2 "report verify pack"; }
+# Each text that a verb makes.
+test_texts() { INJECT_FUNCTIONS=realloc sample 100 compare; }
+test_compile_and_bench() { sample 3 "compile bench"; }
 
 run_tests

@@ -34,10 +34,24 @@ test_aosp() {
     sed -n 's/.*"case":"\([^"]*\)".*"verdict":"FAIL".*"why":"VALUES".*/\1/p' android/journal.jsonl >values
     ! grep -Ev 'BIDIRECTIONAL_SEQUENCE_LSTM|QUANTIZED_LSTM|LOCAL_RESPONSE|ROI_ALIGN|partition|randgraph' values || fail "not in the page"
 }
+# The same library as a Support Library, of which one device is named.
+test_aosp_sl() {
+    library aosp
+    DRIVER=sl:${DRIVER#ndk:}
+    findings_fail aosp_sl
+    check 1 nnvts run --driver "$DRIVER" --tier smoke --arithmetic android --out android
+    bugs android 12
+}
 test_onert() {
     library onert/shared_memory
     findings_fail onert
+    # nobody asks it for graphs that are above its level
+    check 1 nnvts run --driver "$DRIVER" --suite partition --filter 'partition/rnn/*' --out parts -q
+    same "$(verdict parts CRASH)" 0
     check 1 nnvts run --driver "$DRIVER" --tier smoke --out out
+    has "$OUT" "it cannot be asked what it supports: it computes"
+    has out/report.html "cannot be asked what it supports"
+    has out/summary.json '"SVDF": ["float32"]'
     bugs out 30
     sed -n 's/.*"case":"\([^"]*\)".*"verdict":"FAIL".*"why":"VALUES".*/\1/p' out/journal.jsonl >values
     local name

@@ -43,6 +43,13 @@ test_via_runtime() {
     has through/journal.jsonl '"argument":"runtime:cpu"'
     # by the runtime's own choice among several
     check 0 nnvts run --driver 'sample:float-fast,cpu#auto' --via runtime --suite randgraph --tier smoke --out auto -q
+    check 0 nnvts run --driver 'runtime:sample:minimal#auto' --suite ops --filter 'ops/ADD/float32/rank* | ops/ABS/float32/rank*' --out placed
+    grep -Eq '[1-9][0-9]* operations computed by nnvts-sample-minimal' "$OUT" || fail "what the driver computed is not said"
+    grep -Eq '[1-9][0-9]* operations computed by nnapi-reference' "$OUT" || fail "what the CPU computed is not said"
+    has placed/report.html "operations computed by nnapi-reference"
+    has placed/summary.json '"devices": {"nn'
+    check 0 nnvts run --driver runtime:cpu --suite device --out named
+    hasnt "$OUT" "computed by"
 }
 # A bug of the driver is seen through the runtime, and the line that reproduces it does.
 test_bugs_show_through() {

@@ -119,7 +119,8 @@ assert {"application", "runtime", "driver"} <= layers, layers
 '
 }
 
-# The symbols are those of nnvts/ndk.h and the Support Library's, under the versions of the NDK's library.
+# The symbols are those of nnvts/ndk.h and the Support Library's, under the versions of the NDK's library, and one of
+# its own.
 test_symbols_are_those_of_nnapi() {
     local lib=$NNVTS_BUILD/lib/libneuralnetworks.so
     {
@@ -131,8 +132,9 @@ test_symbols_are_those_of_nnapi() {
             echo "ANeuralNetworks$name@@$version"
         done
         echo ANeuralNetworks_getSLDriverImpl@@LIBNEURALNETWORKS_SL
+        echo nnvts_runtime_computed@@LIBNEURALNETWORKS_NNVTS
     } | sort >expected
-    same "$(wc -l <expected)" 76
+    same "$(wc -l <expected)" 77
     nm -D --defined-only --with-symbol-versions "$lib" | awk '$2 != "A" {print $3}' | sort >actual
     diff expected actual >&2 || fail "the symbols are others"
     check 0 readelf -d "$lib"

@@ -25,8 +25,9 @@ test_installed() {
     check 0 root/opt/bin/nnvts new-driver acme --to there
     has there/Makefile "$PWD/root/opt/lib"
     good there acme
+    check 0 root/opt/bin/nnvts-host --version
     check 0 make -C "$ROOT" B="$NNVTS_BUILD" uninstall DESTDIR="$PWD/root" PREFIX=/opt
-    same "$(find root -type f | wc -l)" 0
+    same "$(find root ! -type d | wc -l)" 0
     [ ! -e root/opt/lib/nnvts ] || fail "folders are left"
 }
 test_bad_names_and_places() {

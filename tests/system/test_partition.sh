@@ -51,4 +51,10 @@ test_a_library_splits_models_over_random_drivers() {
     check 0 nnvts run --driver "ndk:$library" --suite spec --specs "$ROOT/tests/conformance" --out out
     check 0 nnvts run --driver "ndk:$library" --suite shapes --tier smoke --out out
 }
+# A driver that can't tell what a temporary of open extents needs is not blamed where nobody else may compute it.
+test_temporaries_that_nobody_can_size() {
+    nnvts run --driver faulty:legal-sizes-unknown --suite partition --filter partition/few/16 --seed 101 --out out -q >/dev/null || true
+    same "$(verdict out UNSUPPORTED)" 1
+    has out/journal.jsonl '"why":"OPEN_SHAPES"'
+}
 run_tests

@@ -59,6 +59,19 @@ assert steps[1]["operations"] == [{"index": 1, "type": "MUL"}] and steps[1]["inp
 assert plan["crossings"] == 3 and plan["pool_bytes"] == 384 and not plan["simple"], plan
 EOF
 }
+test_measured() {
+    row >row.json
+    check 0 nnvts plan row.json --drivers sample:minimal,cpu --measure --json
+    same "$(grep -o '"us":\[[0-9.e-]*,[0-9.e-]*,[0-9.e-]*\]' "$OUT" | wc -l)" 2 "ADD and RELU on three devices"
+    same "$(grep -o '"us":\["NaN",[0-9.e-]*,[0-9.e-]*\]' "$OUT" | wc -l)" 2 "MUL and TANH on two"
+    check 0 nnvts plan row.json --drivers sample:minimal,cpu --measure
+    grep -Eq 'MUL .* [0-9.e-]+  nnvts-sample-minimal: not supported$' "$OUT" || fail "no time of MUL"
+    grep -Eq 'ADD .*nnvts-sample-minimal: costs 0.6, [0-9.e-]+ us$' "$OUT" || fail "no time of ADD elsewhere"
+    has "$OUT" "measured, each operation alone: "
+    has "$OUT" " us on nnapi-reference"
+    check 2 nnvts plan row.json --measure
+    has "$ERR" "--measure: which drivers?"
+}
 test_preference() {
     row >row.json
     # fast: 0.3 in time, 0.8 in power; slow: 1.3 in time, 0.4 in power
@@ -89,13 +102,55 @@ test_from_environment() {
     NNVTS_DRIVERS='' check 0 nnvts plan row.json
     step 0 nnapi-reference "ADD, MUL, RELU, TANH"
 }
+# What is said of each operation, and of the share that drivers have.
+test_operations() {
+    row >row.json
+    check 0 nnvts plan row.json --drivers sample:minimal --operations
+    tr -s ' ' <"$OUT" | grep -qF ' 0 nnvts-sample-minimal ADD float32 [2,20] 0.6' || fail "no line for ADD"
+    tr -s ' ' <"$OUT" | grep -qF ' 1 nnapi-reference MUL float32 [2,20] 1 nnvts-sample-minimal: not supported' || fail "no line for MUL"
+    has "$OUT" "2 of 4 operations on drivers"
+    check 0 nnvts plan row.json --drivers sample:float-fast,sample:float-slow --operations
+    has "$OUT" "nnvts-sample-float-slow: costs 1.3"
+    check 0 nnvts plan row.json --drivers cpu --only 1-2 --operations
+    has "$OUT" "nnvts-cpu: not among --only"
+    step 0 nnapi-reference "ADD %0 %2 1"
+    step 1 nnvts-cpu "MUL, RELU %2 %0 %4 1"
+}
+test_min_on_device() {
+    row >row.json
+    check 0 nnvts plan row.json --drivers sample:minimal --min-on-device 50%
+    check 1 nnvts plan row.json --drivers sample:minimal --min-on-device 51%
+    has "$OUT" "FAIL: 50 % of the operations are on drivers, expected 51 %"
+    check 0 nnvts plan mobilenet_v2_0.25_32_quant8 --drivers cpu --min-on-device 1
+    check 2 nnvts plan row.json --drivers cpu --min-on-device 105%; one_error "expected a share"
+}
+# A hybrid run: a wrong step shows where it is judged by what it was given, though the network's answer is within its budget.
+test_hybrid() {
+    check 0 nnvts plan mobilenet_v2_0.25_32_quant8 --drivers cpu --only -3,60- --run
+    has "$OUT" "executed: PASS, 1001 values compared"
+    has "$OUT" "step 0, nnvts-cpu, by what it was given: PASS"
+    has "$OUT" "step 2, nnvts-cpu, by what it was given: PASS, 1001 values compared"
+    check 1 nnvts plan mobilenet_v2_0.25_32_quant8 --drivers faulty:requantise-truncates --only 7 --run
+    has "$OUT" "executed: PASS"
+    has "$OUT" "step 1, nnvts-faulty-requantise-truncates, by what it was given: FAIL"
+    check 1 nnvts plan mobilenet_v2_0.25_32_quant8 --drivers faulty:requantise-truncates --only 7 --run --json
+    has "$OUT" '"verdict":"FAIL"'
+    check 2 nnvts plan mobilenet_v2_0.25_32_quant8 --drivers cpu --only 66; one_error "operations 0 to 65"
+    check 2 nnvts plan mobilenet_v2_0.25_32_quant8 --drivers cpu --only 3,,4; one_error "expected operations such as"
+}
+test_models() {
+    model=$(find -L "${NNVTS_MODELS:-/nowhere}" -name '*.tflite' 2>/dev/null | sort | head -n 1)
+    [ -n "$model" ] || skip "no models are there: set NNVTS_MODELS"
+    check 0 nnvts plan "$model" --drivers cpu --run
+    has "$OUT" "executed: PASS"
+}
 one_error() {
     same "$(wc -l <"$ERR")" 1 "lines on stderr: $(cat "$ERR")"
     has "$ERR" "$1"
 }
 test_errors() {
     row >row.json
-    check 2 nnvts plan; one_error "which spec?"
+    check 2 nnvts plan; one_error "which model?"
     check 2 nnvts plan nosuch.json --drivers cpu; one_error "nosuch.json"
     check 2 nnvts plan row.json --drivers nosuch; one_error "nosuch"
     check 2 nnvts plan row.json --drivers cpu,,cpu; one_error "commas"
@@ -106,7 +161,7 @@ test_errors() {
     sed 's/"MUL","inputs":\[2,0,1\]/"MUL","inputs":[2,0]/' row.json >bad.json
     check 2 nnvts plan bad.json --drivers cpu
     has "$ERR" "ANeuralNetworksModel_addOperation answers BAD_DATA"
-    check 3 nnvts plan row.json --drivers cpu --dot no/such/folder/x.dot
+    check 2 nnvts plan row.json --drivers cpu --dot no/such/folder/x.dot
 }
 test_bad_drivers() {
     row >row.json

@@ -47,6 +47,21 @@ test_reduces_and_replays() {
     check 0 nnvts show "${DUMP%.json}.reduced.json"
     has "$OUT" "1 operation,"
 }
+# A dump says where it is from, and how its case is run again.
+test_dumps_say_their_origin() {
+    check 1 nnvts run --driver faulty:relu6-as-relu --suite ops --filter 'ops/RELU6/float32/rank*' --seed 5 --out out -q
+    local dump
+    dump=$(find out/dumps -name '*.json' | sort | head -n 1)
+    python3 -c 'import json, sys
+o = json.load(open(sys.argv[1]))["origin"]
+assert o["driver"]["argument"] == "faulty:relu6-as-relu" and o["driver"]["version"] and o["nnvts"] and o["machine"]["os"]
+assert o["seed"] == 5 and o["verdict"] == "FAIL" and "values wrong" in o["reason"]
+print(o["run"])' "$dump" >again
+    hasnt again "'"
+    # shellcheck disable=SC2046
+    check 1 $(cat again) --out again.out
+    same "$(verdict again.out FAIL)" 1
+}
 test_output_and_json() {
     dump zero-point-off-by-one
     check 0 nnvts reduce "$DUMP" -d faulty:zero-point-off-by-one -o small.json --json
@@ -196,12 +211,11 @@ test_hangs() {
 # Who is interrupted keeps the best so far.
 test_interrupted() {
     chain
-    local code=0
-    nnvts reduce chain.json -d faulty:hang-execute@MUL --timeout 1 -o small.json >"$OUT" 2>"$ERR" </dev/null &
-    sleep 2.5
-    kill -TERM $! # INT is ignored in the background
-    wait $! || code=$?
-    same "$code" 130
+    local seconds
+    for seconds in 2.5 8 24; do # a machine that is busy begins later
+        check 130 timeout --preserve-status -s TERM $seconds nnvts reduce chain.json -d faulty:hang-execute@MUL --timeout 1 -o small.json
+        ! grep -q 'stopped before the end' "$OUT" || break
+    done
     has "$OUT" "stopped before the end"
     check 1 nnvts replay small.json -d faulty:hang-execute@MUL --timeout 1
 }
@@ -227,6 +241,58 @@ test_bisect_judges_on_the_drivers_values() {
     has "$OUT" '"operation":0,"name":"ADD","verdict":"right"'
     has "$OUT" '"operation":1,"name":"MUL","verdict":"right"'
     has "$OUT" '"operation":2,"name":"RELU6","verdict":"wrong","compared":6,"wrong":1,"error":2.25'
+}
+# What became wrong since an earlier version, and what the two make of each other's caches.
+test_bisect_against_a_version() {
+    chain
+    sed -i 's/"type":"RELU"/"type":"RELU6"/; s/8.25,0,1.5625/6,0,1.5625/' chain.json
+    check 0 nnvts bisect chain.json -d faulty:relu6-as-relu --against faulty:cache-unverified
+    has "$OUT" "first that became wrong: operation 2 (RELU6)"
+    has "$OUT" "cache written before, read now: right"
+    has "$OUT" "cache written now, read before: wrong: output 0 [2,3]: 1 of 6 values wrong"
+    check 1 nnvts bisect chain.json -d cpu:isa=base --against cpu:isa=avx2
+    has "$OUT" "no operation became wrong"
+    has "$OUT" "cache written before, read now: refused: prepare_from_cache answered GENERAL_FAILURE"
+    check 0 nnvts bisect chain.json -d faulty:relu6-as-relu --against reference --json
+    has "$OUT" '"cache_from_before":{"is":"none","why":"1 and 0 files are written, 1 and 1 would be read"}'
+    has "$OUT" '"culprit":2'
+    check 2 nnvts bisect chain.json -d cpu --against no-such-driver
+    check 2 nnvts bisect chain.json -d cpu --against reference --html page.html
+}
+# Results that somebody else computed, beside the driver's.
+test_bisect_with_dumps() {
+    chain
+    mkdir layers
+    python3 - <<'P' || skip "python3 is not there"
+import struct
+def npy(name, values, shape, form, descr, order=False):
+    head = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}".encode()
+    head += b' ' * (63 - (10 + len(head)) % 64) + b'\n'
+    data = struct.pack(f'<{len(values)}{form}', *values)
+    open(name, 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head + data)
+npy('layers/0.npy', [2.5, 0, 3.25, 5.5, 3, 6.25], '(2, 3)', 'd', '<f8')
+npy('layers/001_mul.npy', [3.75, 0, 0.8125, 8.25, -6, 1.5625], '(6,)', 'f', '<f4')
+open('layers/2.raw', 'wb').write(struct.pack('<6f', 3.75, 0, 0.8125, 8.5, 0, 1.5625))
+npy('fortran.npy', [0] * 6, '(2, 3)', 'f', '<f4', True)
+P
+    check 0 nnvts bisect chain.json -d cpu --dumps layers --overlay overlay.json
+    has "$OUT" "3 files; first wrong in the dumps: operation 2 (RELU)"
+    has overlay.json '"0":{"value":0}'
+    rm layers/2.raw
+    check 1 nnvts bisect chain.json -d cpu --dumps layers
+    has "$OUT" "its result is not there"
+    has "$OUT" "nothing is wrong in the dumps"
+    check 0 nnvts bisect chain.json -d faulty:crash-execute@RELU --dumps layers --json
+    has "$OUT" '{"name":"MUL","dumps":0'
+    mv fortran.npy layers/2.npy
+    check 2 nnvts bisect chain.json -d cpu --dumps layers
+    has "$ERR" "layers/2.npy is in Fortran's order"
+    printf abc >layers/2.npy
+    check 2 nnvts bisect chain.json -d cpu --dumps layers
+    has "$ERR" "layers/2.npy is no .npy file"
+    rm layers/*
+    check 2 nnvts bisect chain.json -d cpu --dumps layers
+    has "$ERR" "no file is called by the number of an operation"
 }
 # A bug of fusing: with the intermediate result as an output it is gone.
 test_bisect_of_fused_operations() {
@@ -255,6 +321,28 @@ test_what_does_not_fail() {
     [ ! -e chain.reduced.json ] || fail "a file was written"
     check 2 nnvts bisect chain.json -d cpu
     has "$ERR" "nothing to bisect"
+}
+# A failure is what a command of one's own says it is.
+test_check() {
+    chain
+    printf '#!/bin/sh\n! grep -q %s "$1"\n' "'\"MUL\"'" >no-mul.sh
+    chmod +x no-mul.sh
+    export TMPDIR=$PWD
+    check 0 nnvts reduce chain.json --check ./no-mul.sh -o small.json
+    has "$OUT" "FAIL: the check called exit(#)"
+    has "$OUT" "3 -> 1 operations"
+    grep -q '"MUL"' small.json || fail "not reduced to MUL"
+    check 0 nnvts bisect chain.json --check './no-mul.sh {}'
+    has "$OUT" "operation 1 (MUL)"
+    check 0 nnvts reduce chain.json --check 'test -s {} && kill -SEGV $$' -o crash.json
+    has "$OUT" "CRASH"
+    check 2 nnvts reduce chain.json --check 'test -s'
+    has "$ERR" "it does not fail by the check (PASS): nothing to reduce"
+    check 2 nnvts reduce chain.json --check 'exit 125 #'
+    has "$ERR" "it does not fail by the check (UNSUPPORTED"
+    check 2 nnvts bisect chain.json --check 'true' -d cpu
+    has "$ERR" "give --driver or --check, not both"
+    ! ls nnvts-check-* 2>/dev/null || fail "files are left"
 }
 test_wrong_expectations() {
     chain
@@ -288,7 +376,7 @@ test_bad_input() {
     check 2 nnvts bisect invalid.json -d cpu
     check 2 nnvts show invalid.json --as c
     dump relu6-as-relu
-    check 3 nnvts reduce "$DUMP" -d faulty:relu6-as-relu -o /nosuch/folder/x.json
+    check 2 nnvts reduce "$DUMP" -d faulty:relu6-as-relu -o /nosuch/folder/x.json
     has "$ERR" "/nosuch/folder"
 }
 run_tests

@@ -16,7 +16,26 @@ test_json() {
     same "$(json)" '{"composites":[{"name":"nnapi.conv2d_bias","ops":["nn.conv2d","nn.bias_add","clip"],"num_params":3}],"regions":[{"ops":["nnapi.conv2d_bias"],"nodes":["%ret"],"target":"nnapi","params":3,"outputs":1}],"host_ops":[]}'
     echo '{"keep_if_any": ["nn.dense"]}' >r.json
     check 0 nnvts partition m.relay --patterns nnapi --prune r.json --json
-    has "$OUT" '"host_ops": ["nnapi.conv2d_bias"]'
+    has "$OUT" '"host_ops": ["nn.conv2d", "nn.bias_add", "clip"]'
+}
+# Without merging, each operation is a region.
+test_no_merge() {
+    printf 'def @main(%%x: Tensor[(2, 3), float32]) { nn.relu(tanh(atan(tanh(exp(%%x))))) }\n' >m.relay
+    check 0 nnvts partition m.relay
+    has "$OUT" "4 of 5 operations in 2 regions; on the host: atan"
+    check 0 nnvts partition m.relay --no-merge
+    has "$OUT" "4 of 5 operations in 4 regions; on the host: atan"
+    check 2 nnvts partition m.relay --no-merge --cost default
+    has "$ERR" "--no-merge: --cost and --join-siblings say which regions are merged"
+}
+# What stays on the host says why, once an operator.
+test_why_on_host() {
+    printf '#[version = "0.0.5"]\ndef @main(%%x: Tensor[(2, 3), float32]) { nn.relu(atan(tan(atan(%%x)))) }\n' >m.relay
+    check 0 nnvts partition m.relay --json
+    has "$OUT" '{"op": "atan", "calls": 2, "why": "atan: the converter has no row for this operator"}'
+    has "$OUT" '{"op": "tan", "calls": 1, "why": "tan: '
+    check 0 nnvts partition m.relay --prune <(echo '{"min_ops": 2}') --json
+    has "$OUT" '{"op": "nn.relu", "calls": 1, "why": "supported, but its region was given back"}'
 }
 # Entries that match nothing are named; the tables that nnvts has are not looked at.
 test_useless_entries_are_named() {
@@ -118,12 +137,12 @@ test_bad_programs() {
 }
 # Without a list the converter says what is supported, and why not.
 test_support_by_trial() {
-    echo 'def @main(%x: Tensor[(2, 3), float32]) { %0 = nn.relu(%x); %1 = erf(%0); my.op(%1) /* ty=Tensor[(2, 3), float32] */ }' >m.relay
+    echo 'def @main(%x: Tensor[(2, 3), float32]) { %0 = nn.relu(%x); %1 = atan(%0); my.op(%1) /* ty=Tensor[(2, 3), float32] */ }' >m.relay
     check 0 nnvts partition m.relay --json
     has "$OUT" '"ops": ["nn.relu"], "nodes": ["%0"], "target": "nnapi"'
-    has "$OUT" '"host_ops": ["erf", "my.op"]'
+    has "$OUT" '"host_ops": ["atan", "my.op"]'
     # a table that is given says all that is supported
-    echo '[{"name": "nnapi.e", "pattern": {"op": "erf"}}]' >p.json
+    echo '[{"name": "nnapi.e", "pattern": {"op": "atan"}}]' >p.json
     check 0 nnvts partition m.relay --patterns p.json --json
     has "$OUT" '"ops": ["nnapi.e"]'
     has "$OUT" '"host_ops": ["nn.relu", "my.op"]'
@@ -140,7 +159,9 @@ test_page() {
     echo '{"min_ops": 9}' >r.json
     check 0 nnvts partition m.relay --prune r.json --html m.html
     has m.html "its region was given back"
-    check 3 nnvts partition m.relay --html none/m.html
+    check 2 nnvts partition m.relay --html none/m.html
+    check 0 nnvts partition "$ROOT/tests/relay/transformer.relay" --html m.html # one region, whose result is the program's
+    has m.html '<td class="n">8960</td><td class="n">512</td>'
 }
 # A hundred thousand operations are divided in time: there is room to spare.
 test_large() {
@@ -151,5 +172,39 @@ test_large() {
     check 0 timeout 15 nnvts partition m.relay --supported s.json --json
     check 0 timeout 15 nnvts partition m.relay --supported s.json
     has "$OUT" "of 99999 operations"
+}
+# A comb: from each operation of a chain a host operation leads to the end, so that one region has a third of them as
+# outputs.
+test_comb() {
+    awk 'BEGIN { n = 100000; print "def @main(%x: Tensor[(8), float32]) {"; v = "%x"
+        for (i = 0; i < n; i++) { printf " %%%d = nn.relu(%s);\n %%%d = exp(%%%d);\n", 2 * i, v, 2 * i + 1, 2 * i; v = "%" 2 * i }
+        for (i = 0; i < n; i++) { printf " %%%d = add(%s, %%%d);\n", 2 * n + i, v, 2 * (n - i) - 1; v = "%" 2 * n + i }
+        print " " v "\n}" }' >m.relay
+    echo '["nn.relu", "add"]' >s.json
+    check 0 timeout 25 nnvts partition m.relay --supported s.json
+    has "$OUT" "200000 of 300000 operations in 2 regions"
+}
+# Regions that share no more than an operand are one where that is asked for and makes no cycle.
+test_siblings() {
+    cat >m.relay <<'END'
+#[version = "0.0.5"]
+def @main(%x: Tensor[(4), float32], %y: Tensor[(4), float32]) {
+  %0 = nn.relu(%x);
+  %1 = atan(%0);
+  %2 = add(%x, %1);
+  %3 = atan(%y);
+  (%0, %2, tanh(%y), multiply(%x, %3), tanh(%3))
+}
+END
+    check 0 nnvts partition m.relay
+    has "$OUT" "5 of 7 operations in 5 regions"
+    check 0 nnvts partition m.relay --join-siblings
+    has "$OUT" "5 of 7 operations in 3 regions"
+    check 0 nnvts compile m.relay --join-siblings -o out
+    has "$OUT" "out: 3 regions, "
+    check 0 nnvts run-compiled out --driver cpu --compare
+    check 2 nnvts partition m.relay --join-siblings --cost default
+    check 2 nnvts compile m.relay --join-siblings --cost default
+    has "$ERR" "with --cost, what regions take decides"
 }
 run_tests

@@ -36,4 +36,15 @@ test_the_same_seed_gives_the_same_network() {
     cmp "$WORK/1/ssd.relay" "$WORK/first/ssd.relay" && cmp "$WORK/1/ssd.params" "$WORK/first/ssd.params" || fail differs
     ! cmp -s "$WORK/1/ssd.params" "$WORK/2/ssd.params" || fail "the seed changes nothing"
 }
+# A program of Relax is shown as one of Relay, which is divided in the same way.
+test_relax() {
+    check 0 nnvts show "$ROOT/tests/relay/block.py"
+    has "$OUT" "nn.conv2d"
+    check 0 nnvts show "$ROOT/tests/relay/block.py" --as relay
+    cp "$OUT" block.relay
+    check 0 nnvts partition block.relay
+    cp "$OUT" relay.txt
+    check 0 nnvts partition "$ROOT/tests/relay/block.py"
+    diff relay.txt "$OUT" || fail "Relay and Relax are divided differently"
+}
 run_tests

@@ -39,22 +39,36 @@ test_other_builds() {
     for part in driver program; do
         check 0 nnvts run --driver cpu --suite device --out out
         truncate -s -20 out/journal.jsonl
+        unseal out
         sed -i "1s/\"$part\":\"[0-9a-f]*\"/\"$part\":\"0000000000000000\"/" out/journal.jsonl
         check 2 nnvts run --driver cpu --suite device --out out --resume
         has "$ERR" "--resume: the build of"
         has "$ERR" "verdicts of two builds don't mix"
     done
 }
+# Nor do verdicts on two versions of a spec.
+test_other_specs() {
+    mkdir specs
+    cp "$ROOT"/tests/conformance/*.json* specs/
+    check 0 nnvts run --driver cpu --suite device,spec --specs specs --out out
+    truncate -s -20 out/journal.jsonl
+    for file in specs/*; do break; done
+    cp "$file" kept
+    sed -i '1s/"name"/ "name"/' "$file"
+    cmp -s "$file" kept && fail "$file is as it was"
+    check 2 nnvts run --driver cpu --suite device,spec --specs specs --out out --resume
+    has "$ERR" "verdicts on two versions of a spec don't mix"
+    cp kept "$file"
+    check 0 nnvts run --driver cpu --suite device,spec --specs specs --out out --resume
+}
 test_workers_die_with_nnvts() {
     nnvts run --driver faulty:hang-execute@ADD --filter op:ADD --timeout 60 --jobs 2 --out out >/dev/null 2>&1 </dev/null &
-    local pid=$! workers
-    for _ in $(seq 100); do workers=$(pgrep -P $pid | wc -l); [ "$workers" -ge 2 ] && break; sleep 0.05; done
-    [ "$workers" -ge 2 ] || fail "no workers"
+    local pid=$! workers w
+    await eval '[ "$(pgrep -P $pid | wc -l)" -ge 2 ]'
     workers=$(pgrep -P $pid)
     kill -9 $pid
     wait $pid 2>/dev/null || true
-    sleep 0.3
     # a zombie is dead: whoever inherits it may be slow to reap it
-    for w in $workers; do ! grep -q '^State:.[^ZX]' "/proc/$w/status" 2>/dev/null || fail "worker $w lives on"; done
+    for w in $workers; do await eval '! grep -qs "^State:.[^ZX]" "/proc/$w/status"'; done
 }
 run_tests

@@ -76,6 +76,63 @@ test_stress_and_pressure() {
     check 0 nnvts run --driver cpu --stress 1 --pressure cpu,memory --out out
     same "$(grep -c 'exec/many/stress/' out/cases.tsv)" "$(wc -l <out/cases.tsv)"
     check 2 nnvts run --driver cpu --pressure heat --out out
+    check 0 nnvts run --driver cpu --stress 0.2 --suspend-hook "echo \$NNVTS_WHAT \$NNVTS_CASE >>$PWD/gone" --out suspended
+    same "$(grep -c '^SUSPEND .' gone)" "$(wc -l <suspended/cases.tsv)"
+    check 3 nnvts run --driver cpu --stress 0.2 --suspend-hook 'exit 4' --out lost
+    has lost/journal.jsonl "--suspend-hook: 'exit 4' called exit(4)"
+    check 2 nnvts run --driver cpu --suspend-hook true --out out
+}
+# soak DRIVER SECONDS: one model for so long; its reason.
+soak() {
+    nnvts run --driver "faulty:$1" --jobs 1 --stress $(($2 * 7)) --filter 'exec/many/stress/add_float32' --out "$1" >"$1.out" 2>&1 || true
+    sed -n 's/.*"verdict": *"\([A-Z]*\)".*"why": *"\([A-Z]*\)".*"reason": *"\([^"]*\)".*/\1 \2 \3/p' "$1/journal.jsonl" >"$1.said"
+}
+# Answers that belong to another execution are told as such.
+test_soak_marks_answers() {
+    soak answer-late 1
+    grep -q 'execution [0-9]* of stream \([1-4]\) has the answer of execution [0-9]* of stream \1\\n' answer-late.said || fail "$(cat answer-late.said)"
+    soak answer-of-another 1
+    grep -q 'execution [0-9]* of stream [1-4] has the answer of execution [0-9]* of stream [1-4]\\n' answer-of-another.said || fail "$(cat answer-of-another.said)"
+}
+# What grows for ever is told, what ends is not.
+test_soak_slopes() {
+    local driver
+    for driver in leak-late slower-and-slower legal-heats-up legal-pool-fills; do soak $driver 2 & done
+    wait
+    has leak-late.said "FAIL LEAK the driver keeps bytes of heap: "
+    has slower-and-slower.said "FAIL EXPECTATION executions take ever longer: "
+    for driver in legal-heats-up legal-pool-fills; do same "$(verdict $driver PASS)" 1; done
+}
+# What cases leave behind: one bug, proved by repeats, the same with any number of jobs; replay shows it.
+test_leaks() {
+    local jobs
+    for jobs in 1 3; do
+        check 1 nnvts run --driver faulty:leak-thread --suite ops --tier smoke --jobs $jobs --out out$jobs
+        has "$OUT" "1 bug behind"
+        hasnt "$OUT" FLAKY
+        has out$jobs/journal.jsonl '"why":"LEAK"'
+    done
+    same "$(verdicts out1)" "$(verdicts out3)"
+    check 1 nnvts replay "$(ls out1/dumps/*.json | head -n 1)" --driver faulty:leak-thread
+    has "$OUT" "the driver keeps threads"
+    check 0 nnvts run --driver faulty:leak-thread --suite ops --tier smoke --leaks off --out out
+}
+# A log from elsewhere that something fills while cases run.
+test_kernel_log() {
+    : >kernel
+    nnvts run --driver cpu --suite ops --tier smoke --jobs 1 --kernel-log kernel --out out -q >"$OUT" 2>"$ERR" &
+    local run=$! code=0
+    await grep -qs verdict out/journal.jsonl
+    printf 'all is well\n[1.5] arm-smmu 5000000.iommu: Unhandled context fault: fsr=0x402\n' >>kernel
+    wait $run || code=$?
+    same "$code" 1
+    same "$(verdict out FAIL)" 1
+    has out/journal.jsonl '"why":"KERNEL"'
+    has out/journal.jsonl 'kernel: [1.5] arm-smmu 5000000.iommu: Unhandled context fault'
+    hasnt out/journal.jsonl 'all is well'
+    check 2 nnvts run --driver cpu --suite device --kernel-log ./nosuch --out none
+    has "$ERR" './nosuch: No such file'
+    [ ! -e none ] || fail "a folder was made"
 }
 test_installed() {
     check 0 make -s -C "$ROOT" B="$NNVTS_BUILD" PREFIX="$PWD/usr" install
@@ -84,11 +141,48 @@ test_installed() {
 test_a_killed_run_never_reads_as_passed() {
     nnvts run --driver reference --out out --jobs 1 >/dev/null 2>&1 </dev/null &
     local pid=$!
-    for _ in $(seq 200); do [ -s out/junit.xml ] && break; sleep 0.02; done
+    await test -s out/junit.xml
     kill -9 $pid
     wait $pid 2>/dev/null || true
     junit out/junit.xml
     [ "$(xpath out/junit.xml 'count(//error)')" -ge 6000 ] || fail "junit.xml of a killed run shows passes"
     check 1 nnvts report out
+}
+# A driver that has too little of what is asked does not pass.
+test_min_judged() {
+    check 0 nnvts run --driver sample:minimal --suite ops --filter 'op:ADD | op:SOFTMAX' --out out
+    local share
+    share=$(sed -n 's/.*"judged_percent": \([0-9]*\)\..*/\1/p' out/summary.json)
+    [ "$share" -gt 1 ] && [ "$share" -lt 99 ] || fail "$share percent were judged"
+    check 0 nnvts run --driver sample:minimal --suite ops --filter 'op:ADD | op:SOFTMAX' --min-judged "$share" --out out
+    check 1 nnvts run --driver sample:minimal --suite ops --filter 'op:ADD | op:SOFTMAX' --min-judged $((share + 1)) --out out
+    has "$OUT" "% of the cases were judged, fewer than --min-judged $((share + 1))"
+    has out/report.html "% of the cases were judged, and had to be at least $((share + 1)) %"
+    check 1 nnvts report out
+    has out/summary.json '"exit_code": 1'
+    check 2 nnvts run --driver cpu --min-judged 101 --out out; has "$ERR" "--min-judged 101: expected 0 to 100 percent"
+    # shards need not; what they come to must
+    for i in 1 2; do
+        check 0 nnvts run --driver sample:minimal --suite ops --filter 'op:ADD | op:SOFTMAX' --min-judged 99 --shard $i/2 --out s$i
+    done
+    check 1 nnvts merge s1 s2 --out both
+}
+# Cases that measure time run when all others have ended, one after the other, whatever --jobs is.
+test_timing_alone() {
+    nnvts run --driver faulty:beta-ignored --suite exec,qos,ops --filter 'suite:qos | exec/timing/* | exec/burst/* | op:SOFTMAX' \
+        --jobs 4 --out out -q >log 2>&1 || true
+    python3 - out/journal.jsonl <<'P' || fail "see above"
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])][1:]
+spans = sorted((c["began_us"], c["began_us"] + c["ms"] * 1000, "timing" in c["tags"].split(), c["case"]) for c in lines if "began_us" in c)
+timed = [s for s in spans if s[2]]
+assert len(timed) >= 14, len(timed)
+assert {t[3].split("/")[0] for t in timed} == {"qos", "exec"}
+end = max(s[1] for s in spans if not s[2])
+for begin, _, _, name in timed:
+    assert begin >= end - 2, (name, "began before others had ended")
+for a, b in zip(timed, timed[1:]):
+    assert b[0] >= a[1] - 2, (b[3], "ran beside", a[3])
+P
 }
 run_tests

@@ -22,8 +22,17 @@ struct nnv_cost_device {
 
 struct nnv_cost_table;
 
+/** A target that is not as fast as `target`. */
+struct nnv_cost_target {
+    const char *name;
+    struct nnv_cost_device device;
+};
+
 struct nnv_cost_model {
     struct nnv_cost_device host, target;
+    struct nnv_cost_target *targets;
+    size_t n_targets;
+    double launch_noise_us;              /**< as of records */
     double crossing_us, crossing_gbytes; /**< each tensor that crosses, and GB/s */
     struct nnv_cost_table *table;        /**< operators' work by element, and recorded times */
 };
@@ -34,15 +43,26 @@ struct nnv_cost_model {
  */
 NNV_USE_RESULT enum nnv_status nnv_cost_read(const char *text, size_t len, const char *where, struct nnv_arena *arena,
                                              struct nnv_cost_model *out, struct nnv_err *err);
+/** The same of a file, or of the defaults: "default". */
+NNV_USE_RESULT enum nnv_status nnv_cost_load(const char *name, struct nnv_arena *arena, struct nnv_cost_model *out,
+                                             struct nnv_err *err);
 /** The defaults as JSON text. */
 extern const char nnv_cost_default_json[];
 
-/** Recorded times of one call; target < 0: the target can not do it; host < 0: not recorded. */
+/**
+ * Recorded times of one call; NaN: not recorded; target < 0: the target can not do it. Noise: by how much a time may be
+ * wrong.
+ */
 struct nnv_cost_record {
-    double host_us, target_us;
+    double host_us, target_us, host_noise_us, target_noise_us;
+    const char *target; /**< whose time it is; NULL: any target's */
 };
-/** The record of a key, or NULL. */
-const struct nnv_cost_record *nnv_cost_recorded(const struct nnv_cost_model *m, const char *key);
+/** The record of a key for a target, or else for any; or NULL. */
+const struct nnv_cost_record *nnv_cost_recorded(const struct nnv_cost_model *m, const char *key, const char *target);
+/** The record of a region that was measured as a whole, launch and transfers included; or NULL. */
+const struct nnv_cost_record *nnv_cost_recorded_region(const struct nnv_cost_model *m, const char *key);
+/** The device of a target. */
+const struct nnv_cost_device *nnv_cost_device(const struct nnv_cost_model *m, const char *target);
 
 /** Operations on numbers, bytes of operands and results, and operators of a checked call (a composite has several). */
 struct nnv_cost_work {
@@ -60,6 +80,8 @@ double nnv_cost_static_us(const struct nnv_cost_device *d, const struct nnv_cost
  * are constants; of arena. NULL when out of memory.
  */
 const char *nnv_cost_key(const struct nnv_relay_expr *call, struct nnv_arena *arena);
+/** The same for the operations of a region, in evaluation order, and for who uses whose results. */
+const char *nnv_cost_region_key(struct nnv_relay_expr *const *ops, size_t n, struct nnv_arena *arena);
 /** Checked type, or else what is declared; of a projection, the field of its tuple. NULL: not known. */
 const struct nnv_relay_type *nnv_cost_type(const struct nnv_relay_expr *e);
 
@@ -79,6 +101,7 @@ struct nnv_cost_region {
     double host_us;       /**< operations, if they stayed on the host */
     double saved_us;      /**< how much more the partition costs without it, the rest as it is */
     double break_even_us; /**< the launch cost at which it would be even */
+    bool measured;        /**< us was measured as a whole */
 };
 
 /** An operator that is refused, and what it would bring if the target had it, as fast as the static model says. */
@@ -94,7 +117,10 @@ struct nnv_cost_result {
     const char *function;
     double us, host_us, lower_us; /**< cost; that of the host alone; what no partition can fall below */
     double operations_us, launch_us, transfer_us;
+    double noise_us;        /**< by how much what was chosen may be wrong beside the cheapest choice */
+    double least_us;        /**< the cheapest choice that was found; below us: it is no better beyond the noise */
     size_t states, missing; /**< what the search looked at; operations that the profile does not know */
+    size_t mixed; /**< operations with a time that was measured on one side and the static model's on the other */
     struct nnv_cost_region *regions;
     size_t n_regions;
     struct nnv_cost_gain *gains; /**< the largest first */

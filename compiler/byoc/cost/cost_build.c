@@ -25,6 +25,7 @@ struct builder {
     size_t cap_values, n_uses, cap_uses, cap_stack;
     const struct nnv_relay_expr **stack;
     double *host_us, *target_us; /**< by node; target < 0: never */
+    const char *const *targets;  /**< names */
 };
 
 /* ----------------------------------------------------------------------- values */
@@ -141,6 +142,12 @@ static bool use_all(struct builder *b) {
 
 static bool is_operation(const struct nnv_relay_expr *e) { return nnv_relay_op_name(e) || nnv_composite_name(e); }
 
+/* The name of the target that takes node i; NULL: none. */
+static const char *target_of(const struct builder *b, uint32_t i) {
+    const int32_t kind = b->out->graph->nodes[i].kind;
+    return kind == NNV_CLUSTER_ALONE ? NULL : b->targets[(size_t)kind % b->out->graph->n_targets];
+}
+
 static bool time_node(struct builder *b, uint32_t i, struct nnv_arena *scratch) {
     const struct nnv_relay_expr *e = b->out->graph->exprs[i];
     struct nnv_cost_work *work = &b->out->work[i];
@@ -151,12 +158,16 @@ static bool time_node(struct builder *b, uint32_t i, struct nnv_arena *scratch) 
     if (!nnv_cost_work(b->model, e, scratch, work)) return false;
     const char *key = nnv_cost_key(e, scratch);
     if (!key) return false;
-    const struct nnv_cost_record *r = nnv_cost_recorded(b->model, key);
     bool can = b->out->graph->nodes[i].kind != NNV_CLUSTER_ALONE;
-    b->out->target_us[i] = nnv_cost_static_us(&b->model->target, work);
+    const char *target = target_of(b, i);
+    const struct nnv_cost_record *r = nnv_cost_recorded(b->model, key, target);
+    b->out->target_us[i] = nnv_cost_static_us(nnv_cost_device(b->model, target), work);
     b->host_us[i] = r && !isnan(r->host_us) ? r->host_us : nnv_cost_static_us(&b->model->host, work);
     b->target_us[i] = !can ? -1 : r && !isnan(r->target_us) ? r->target_us : b->out->target_us[i];
     if (nnv_cost_has_records(b->model)) b->out->missing += !r || (can && isnan(r->target_us));
+    b->out->mixed += r && can && r->target_us >= 0 && isnan(r->host_us);
+    b->out->host_noise[i] = r && !isnan(r->host_us) ? r->host_noise_us : 0;
+    b->out->target_noise[i] = r && r->target_us >= 0 ? r->target_noise_us : 0;
     return true;
 }
 
@@ -182,7 +193,8 @@ static double find_ticks(const struct builder *b) {
     const struct nnv_cost_problem *p = &b->out->problem;
     double sum = 1, ticks = NNV_COST_TICKS_PER_US;
     for (uint32_t i = 0; i < p->n; i++)
-        sum += b->host_us[i] + fmax(0, b->target_us[i]) + b->model->target.launch_us * (1 + p->nodes[i].count);
+        sum += b->host_us[i] + fmax(0, b->target_us[i]) +
+               nnv_cost_device(b->model, target_of(b, i))->launch_us * (1 + p->nodes[i].count);
     for (uint32_t v = 0; v < p->n_values; v++) sum += 2 * crossing_us(b, b->bytes[v]);
     while (sum * ticks > 0x1p61) ticks /= 10;
     return ticks;
@@ -194,12 +206,16 @@ static bool fill(struct builder *b) {
     struct nnv_cost_problem *p = &b->out->problem;
     p->host = NNV_NEW(b->arena, int64_t, p->n);
     p->target = NNV_NEW(b->arena, int64_t, p->n);
+    int64_t *launches = NNV_NEW(b->arena, int64_t, p->n);
     struct nnv_cost_value *values = NNV_NEW(b->arena, struct nnv_cost_value, p->n_values);
     uint32_t *users = NNV_NEW(b->arena, uint32_t, b->n_uses);
-    if (!p->host || !p->target || !values || !users) return false;
+    if (!p->host || !p->target || !values || !users || !launches) return false;
+    p->launches = launches;
     p->ticks_per_us = find_ticks(b);
     p->launch = nnv_cost_ticks(p, b->model->target.launch_us);
     for (uint32_t i = 0; i < p->n; i++) {
+        launches[i] = nnv_cost_ticks(p, nnv_cost_device(b->model, target_of(b, i))->launch_us);
+        if (launches[i] > p->launch) p->launch = launches[i];
         p->host[i] = nnv_cost_ticks(p, b->host_us[i]);
         p->target[i] = b->target_us[i] < 0 ? NNV_COST_NEVER : nnv_cost_ticks(p, b->target_us[i]);
     }
@@ -219,7 +235,7 @@ static bool fill(struct builder *b) {
 enum nnv_status nnv_cost_build(const struct nnv_cost_model *m, const struct nnv_annotator *a,
                                const struct nnv_scoped *f, struct nnv_arena *arena, struct nnv_cost_function *out,
                                struct nnv_err *err) {
-    struct builder b = {.model = m, .f = f, .arena = arena, .out = out};
+    struct builder b = {.model = m, .f = f, .arena = arena, .out = out, .targets = a->targets};
     *out = (struct nnv_cost_function){.graph = NNV_NEW(arena, struct nnv_region_graph, 1)};
     if (!out->graph) return nnv_no_memory(err);
     enum nnv_status s = nnv_region_graph(a, f, arena, out->graph, err);
@@ -232,8 +248,10 @@ enum nnv_status nnv_cost_build(const struct nnv_cost_model *m, const struct nnv_
     b.host_us = NNV_NEW(arena, double, g->n);
     b.target_us = NNV_NEW(arena, double, g->n);
     b.first_value = NNV_NEW(arena, uint32_t, f->n_ids);
-    bool ok = out->work && out->target_us && b.host_us && b.target_us && b.first_value && grow_values(&b) &&
-              use_all(&b) && time_nodes(&b);
+    out->host_noise = NNV_NEW(arena, double, g->n);
+    out->target_noise = NNV_NEW(arena, double, g->n);
+    bool ok = out->work && out->target_us && out->host_noise && out->target_noise && b.host_us && b.target_us &&
+              b.first_value && grow_values(&b) && use_all(&b) && time_nodes(&b);
     struct nnv_cost_value *old = out->problem.values;
     ok = ok && fill(&b);
     if (!ok && out->problem.values == old) free(old);

@@ -131,12 +131,13 @@ static int64_t add_node(struct flow *f, const struct nnv_cost_problem *p, uint32
         return host;
     }
     if (launches) {
-        target += p->launch;
+        const int64_t launch = nnv_cost_launch(p, i);
+        target += launch;
         for (uint32_t k = 0; k < p->nodes[i].count; k++) {
             uint32_t operand = p->edges[p->nodes[i].first + k];
             if (!is_bond(p, i, k)) continue;
-            target -= p->launch;
-            if (operand >= from) add_arc(f, FIRST + operand - from, self, p->launch, 0);
+            target -= launch;
+            if (operand >= from) add_arc(f, FIRST + operand - from, self, launch, 0);
         }
     }
     constant = host < target ? host : target;

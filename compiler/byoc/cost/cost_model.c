@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+
 /* Orders of magnitude: a core of a phone, and its accelerator. */
 const char nnv_cost_default_json[] =
     "{\n"
@@ -35,8 +37,8 @@ struct record {
 struct nnv_cost_table {
     struct rate *rates;
     const char **views;
-    struct record *records; /**< in the order of their keys */
-    size_t n_rates, n_views, n_records;
+    struct record *records, *regions; /**< in the order of their keys */
+    size_t n_rates, n_views, n_records, n_regions;
 };
 
 bool nnv_cost_per_element(const struct nnv_cost_model *m, const char *op, double *flops) {
@@ -54,17 +56,38 @@ bool nnv_cost_is_view(const struct nnv_cost_model *m, const char *op) {
     return false;
 }
 
+/* By key, then by target, any target last. */
 static int by_key(const void *a, const void *b) {
-    return strcmp(((const struct record *)a)->key, ((const struct record *)b)->key);
+    const struct record *x = a, *y = b;
+    int order = strcmp(x->key, y->key);
+    if (order || !x->record.target || !y->record.target) return order ? order : !x->record.target - !y->record.target;
+    return strcmp(x->record.target, y->record.target);
 }
 
-const struct nnv_cost_record *nnv_cost_recorded(const struct nnv_cost_model *m, const char *key) {
-    const struct record wanted = {.key = key}, *found = NULL;
-    if (m->table->n_records) found = bsearch(&wanted, m->table->records, m->table->n_records, sizeof wanted, by_key);
+static const struct nnv_cost_record *find(const struct record *records, size_t n, const char *key, const char *target) {
+    const struct record wanted = {.key = key, .record.target = target};
+    const struct record *found = n ? bsearch(&wanted, records, n, sizeof wanted, by_key) : NULL;
     return found ? &found->record : NULL;
 }
 
+const struct nnv_cost_record *nnv_cost_recorded(const struct nnv_cost_model *m, const char *key, const char *target) {
+    const struct nnv_cost_record *r = target ? find(m->table->records, m->table->n_records, key, target) : NULL;
+    return r ? r : find(m->table->records, m->table->n_records, key, NULL);
+}
+
+const struct nnv_cost_record *nnv_cost_recorded_region(const struct nnv_cost_model *m, const char *key) {
+    return find(m->table->regions, m->table->n_regions, key, NULL);
+}
+
+const struct nnv_cost_device *nnv_cost_device(const struct nnv_cost_model *m, const char *target) {
+    for (size_t i = 0; target && i < m->n_targets; i++)
+        if (!strcmp(m->targets[i].name, target)) return &m->targets[i].device;
+    return &m->target;
+}
+
 bool nnv_cost_has_records(const struct nnv_cost_model *m) { return m->table->n_records > 0; }
+
+bool nnv_cost_has_regions(const struct nnv_cost_model *m) { return m->table->n_regions > 0; }
 
 /* ---------------------------------------------------------------------- reading */
 
@@ -130,9 +153,9 @@ static enum nnv_status read_rates(const struct reader *r, const json_t *v, const
     return NNV_OK;
 }
 
-static enum nnv_status read_device(const struct reader *r, const json_t *document, const char *name,
+static enum nnv_status read_device(const struct reader *r, const json_t *v, const char *name,
                                    struct nnv_cost_device *d) {
-    const json_t *v = json_object_get(document, name), *rates = json_object_get(v, "gflops");
+    const json_t *rates = json_object_get(v, "gflops");
     if (!v) return NNV_OK;
     enum nnv_status s = expect(r, v, name, " gflops gbytes op_us launch_us ");
     if (s == NNV_OK && rates) s = read_rates(r, rates, name, d->gflops);
@@ -140,6 +163,24 @@ static enum nnv_status read_device(const struct reader *r, const json_t *documen
     if (s == NNV_OK) s = read_member(r, v, name, "op_us", 0, &d->op_us);
     if (s == NNV_OK) s = read_member(r, v, name, "launch_us", 0, &d->launch_us);
     return s;
+}
+
+/* Targets that differ from `target`, each by what it says of itself. */
+static enum nnv_status read_targets(const struct reader *r, const json_t *document, struct nnv_cost_model *m) {
+    const json_t *v = json_object_get(document, "targets");
+    if (!v) return NNV_OK;
+    if (!json_is_object(v)) return nnv_fail(r->err, NNV_INVALID, "%s: targets: expected {target: device}", r->where);
+    if (!(m->targets = NNV_NEW(r->arena, struct nnv_cost_target, json_object_size(v)))) return no_memory(r);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)v, key, value) {
+        struct nnv_cost_target *t = &m->targets[m->n_targets++];
+        *t = (struct nnv_cost_target){nnv_arena_strdup(r->arena, key), m->target};
+        if (!t->name) return no_memory(r);
+        enum nnv_status s = read_device(r, value, t->name, &t->device);
+        if (s != NNV_OK) return s;
+    }
+    return NNV_OK;
 }
 
 static enum nnv_status read_crossing(const struct reader *r, const json_t *document, struct nnv_cost_model *m) {
@@ -186,40 +227,72 @@ static enum nnv_status read_views(const struct reader *r, const json_t *document
     return json_is_array(v) ? NNV_OK : nnv_fail(r->err, NNV_INVALID, "%s: views: expected a list", r->where);
 }
 
-static enum nnv_status read_records(const struct reader *r, const json_t *document, struct nnv_cost_table *t) {
-    const json_t *v = json_object_get(document, "ops");
-    if (!v) return NNV_OK;
-    if (!json_is_object(v))
-        return nnv_fail(r->err, NNV_INVALID, "%s: ops: expected {key: {\"host\": us, \"target\": us or null}}",
-                        r->where);
-    if (!(t->records = NNV_NEW(r->arena, struct record, json_object_size(v)))) return no_memory(r);
+/* A time on a target: null says that it can not do it. */
+static enum nnv_status read_time(const struct reader *r, const json_t *object, const char *of, const char *name,
+                                 double *us) {
+    *us = json_is_null(json_object_get(object, name)) ? -1 : (double)NAN;
+    return *us < 0 ? NNV_OK : read_member(r, object, of, name, 0, us);
+}
+
+/* {"host": us, "target": us or null}; of other targets their own in "targets". */
+static enum nnv_status read_record(const struct reader *r, const json_t *value, const char *of, const char *key,
+                                   struct record *to, size_t *n) {
+    const json_t *targets = json_object_get(value, "targets");
+    struct record base = {.record = {.host_us = (double)NAN}};
+    if (!json_is_object(value))
+        return nnv_fail(r->err, NNV_INVALID, "%s: %s: expected {\"host\": us, \"target\": us or null} for '%.80s'",
+                        r->where, of, key);
+    if (!(base.key = nnv_arena_strdup(r->arena, key))) return no_memory(r);
+    enum nnv_status s = read_member(r, value, of, "host", 0, &base.record.host_us);
+    if (s == NNV_OK) s = read_member(r, value, of, "host_noise", 0, &base.record.host_noise_us);
+    if (s == NNV_OK) s = read_member(r, value, of, "target_noise", 0, &base.record.target_noise_us);
+    if (s == NNV_OK) s = read_time(r, value, of, "target", &base.record.target_us);
+    if (s == NNV_OK) to[(*n)++] = base;
+    const char *name;
+    json_t *us;
+    json_object_foreach((json_t *)targets, name, us) {
+        struct record *own = &to[*n];
+        *own = base;
+        if (s == NNV_OK) s = read_time(r, targets, of, name, &own->record.target_us);
+        if (s == NNV_OK && !(own->record.target = nnv_arena_strdup(r->arena, name))) s = no_memory(r);
+        ++*n;
+    }
+    return s;
+}
+
+static enum nnv_status read_records(const struct reader *r, const json_t *document, const char *of,
+                                    struct record **records, size_t *n) {
+    const json_t *v = json_object_get(document, of);
     const char *key;
     json_t *value;
+    size_t room = 0;
+    if (!v) return NNV_OK;
+    if (!json_is_object(v))
+        return nnv_fail(r->err, NNV_INVALID, "%s: %s: expected {key: {\"host\": us, \"target\": us or null}}", r->where,
+                        of);
+    json_object_foreach((json_t *)v, key, value) room += 1 + json_object_size(json_object_get(value, "targets"));
+    if (!(*records = NNV_NEW(r->arena, struct record, room))) return no_memory(r);
     json_object_foreach((json_t *)v, key, value) {
-        struct record *at = &t->records[t->n_records++];
-        const json_t *target = json_object_get(value, "target");
-        at->record = (struct nnv_cost_record){(double)NAN, json_is_null(target) ? -1 : (double)NAN};
-        if (!json_is_object(value))
-            return nnv_fail(r->err, NNV_INVALID, "%s: ops: expected {\"host\": us, \"target\": us or null} for '%.80s'",
-                            r->where, key);
-        if (!(at->key = nnv_arena_strdup(r->arena, key))) return no_memory(r);
-        enum nnv_status s = read_member(r, value, "ops", "host", 0, &at->record.host_us);
-        if (s == NNV_OK && !json_is_null(target)) s = read_member(r, value, "ops", "target", 0, &at->record.target_us);
+        enum nnv_status s = read_record(r, value, of, key, *records, n);
         if (s != NNV_OK) return s;
     }
-    qsort(t->records, t->n_records, sizeof *t->records, by_key);
+    if (*n) qsort(*records, *n, sizeof **records, by_key);
     return NNV_OK;
 }
 
 static enum nnv_status read_document(const struct reader *r, const json_t *document, struct nnv_cost_model *m) {
     enum nnv_status s = expect(r, document, "the cost model",
-                               " host target crossing flops_per_element views ops regions source basics ");
-    if (s == NNV_OK) s = read_device(r, document, "host", &m->host);
-    if (s == NNV_OK) s = read_device(r, document, "target", &m->target);
+                               " host target targets crossing flops_per_element views ops regions source basics ");
+    if (s == NNV_OK) s = read_device(r, json_object_get(document, "host"), "host", &m->host);
+    if (s == NNV_OK) s = read_device(r, json_object_get(document, "target"), "target", &m->target);
+    if (s == NNV_OK) s = read_targets(r, document, m);
     if (s == NNV_OK) s = read_crossing(r, document, m);
     if (s == NNV_OK) s = read_work(r, document, m->table);
     if (s == NNV_OK) s = read_views(r, document, m->table);
-    if (s == NNV_OK) s = read_records(r, document, m->table);
+    if (s == NNV_OK) s = read_records(r, document, "ops", &m->table->records, &m->table->n_records);
+    if (s == NNV_OK) s = read_records(r, document, "regions", &m->table->regions, &m->table->n_regions);
+    const json_t *basics = json_object_get(document, "basics");
+    if (s == NNV_OK) s = read_member(r, basics, "basics", "launch_noise_us", 0, &m->launch_noise_us);
     return s;
 }
 
@@ -241,5 +314,16 @@ enum nnv_status nnv_cost_read(const char *text, size_t len, const char *where, s
     r.where = where;
     if (s == NNV_OK && text) s = read_text(&r, text, len, &m);
     if (s == NNV_OK) *out = m;
+    return s;
+}
+
+enum nnv_status nnv_cost_load(const char *name, struct nnv_arena *arena, struct nnv_cost_model *out,
+                              struct nnv_err *err) {
+    const size_t longest = (size_t)1 << 26;
+    char *text = NULL;
+    size_t len = 0;
+    enum nnv_status s = strcmp(name, "default") != 0 ? nnv_file_read(name, longest, &text, &len, err) : NNV_OK;
+    if (s == NNV_OK) s = nnv_cost_read(text, len, name, arena, out, err);
+    free(text);
     return s;
 }

@@ -11,6 +11,8 @@ bool nnv_cost_per_element(const struct nnv_cost_model *m, const char *op, double
 bool nnv_cost_is_view(const struct nnv_cost_model *m, const char *op);
 /** Whether any times are recorded. */
 bool nnv_cost_has_records(const struct nnv_cost_model *m);
+/** Whether any regions were measured as a whole. */
+bool nnv_cost_has_regions(const struct nnv_cost_model *m);
 /** Bytes of a tensor, or of all tensors of a tuple; what is not known counts nothing. */
 double nnv_cost_bytes(const struct nnv_relay_type *t);
 

@@ -28,6 +28,9 @@ static void add_result(struct nnv_json_out *j, const struct nnv_cost_result *r) 
     add(j, "transfer_us", r->transfer_us);
     nnv_json_uint(j, "states", r->states);
     nnv_json_uint(j, "missing", r->missing);
+    nnv_json_uint(j, "mixed", r->mixed);
+    add(j, "noise_us", r->noise_us);
+    add(j, "cheapest_us", r->least_us);
     j->line = "\n   ";
     nnv_json_open(j, "regions", '[');
     for (size_t i = 0; i < r->n_regions; i++) {
@@ -37,6 +40,7 @@ static void add_result(struct nnv_json_out *j, const struct nnv_cost_result *r) 
         add(j, "host_us", r->regions[i].host_us);
         add(j, "saved_us", r->regions[i].saved_us);
         add(j, "break_even_launch_us", r->regions[i].break_even_us);
+        nnv_json_bool(j, "measured_whole", r->regions[i].measured);
         nnv_json_close(j, '}');
     }
     nnv_json_close(j, ']');
@@ -93,10 +97,23 @@ void nnv_cost_table(const struct nnv_cost_selection *s, struct nnv_text *out) {
         if (r->missing)
             nnv_text_addf(out, "  %zu operations are not in the profile: their times are the static model's\n",
                           r->missing);
+        if (r->mixed)
+            nnv_text_addf(out,
+                          "  %zu operations were measured on the target alone: the static model's host beside them is "
+                          "of another scale (profile with --host DRIVER)\n",
+                          r->mixed);
+        if (r->noise_us > 0) nnv_text_addf(out, "  the measurements may be wrong by %.1f us\n", r->noise_us);
+        if (r->least_us < r->us)
+            nnv_text_addf(
+                out,
+                "  the cheapest choice is %.1f us: no better beyond the noise, so that of the fewest regions is "
+                "taken\n",
+                r->least_us);
         for (size_t i = 0; i < r->n_regions; i++)
-            nnv_text_addf(out, "  region %zu: %.1f us (host %.1f us), saves %.1f us, pays up to a launch of %.1f us\n",
-                          i, r->regions[i].us, r->regions[i].host_us, r->regions[i].saved_us,
-                          r->regions[i].break_even_us);
+            nnv_text_addf(out,
+                          "  region %zu: %.1f us%s (host %.1f us), saves %.1f us, pays up to a launch of %.1f us\n", i,
+                          r->regions[i].us, r->regions[i].measured ? ", measured as a whole" : "",
+                          r->regions[i].host_us, r->regions[i].saved_us, r->regions[i].break_even_us);
         for (size_t i = 0; i < r->n_gains; i++)
             nnv_text_addf(out, "  if %s (%zu calls) were supported: %s%.1f us less\n", r->gains[i].op,
                           r->gains[i].calls, r->gains[i].proven ? "" : "about ", r->gains[i].us);

@@ -44,7 +44,7 @@ enum nnv_status nnv_cost_clusters(const struct nnv_cost_problem *p, const bool *
         nodes[i] = p->nodes[i];
         if (!on[i]) nodes[i].kind = NNV_CLUSTER_ALONE;
     }
-    enum nnv_status s = nnv_cluster_grow(nodes, p->n, p->edges, first, err);
+    enum nnv_status s = nnv_cluster_grow(nodes, p->n, p->edges, NULL, 0, first, err);
     free(nodes);
     return s;
 }
@@ -66,9 +66,9 @@ struct nnv_cost_parts nnv_cost_of(const struct nnv_cost_problem *p, const bool *
     for (uint32_t i = 0; i < p->n; i++) {
         c.operations += on[i] ? p->target[i] : p->host[i];
         c.regions += on[i] && first[i] == i;
+        if (on[i] && first[i] == i) c.launches += nnv_cost_launch(p, i);
     }
     for (uint32_t v = 0; v < p->n_values; v++) c.transfers += transfer_of(&p->values[v], on, first);
-    c.launches = (int64_t)c.regions * p->launch;
     return c;
 }
 
@@ -145,7 +145,7 @@ static int64_t change_at(const struct nnv_cost_problem *p, const bool *on, const
 
 static int64_t dropped(const struct nnv_cost_problem *p, const bool *on, const uint32_t *first, const struct members *m,
                        uint32_t cluster) {
-    int64_t change = -p->launch;
+    int64_t change = -nnv_cost_launch(p, cluster);
     for (uint32_t k = m->at[cluster]; k < m->at[cluster + 1]; k++) change += change_at(p, on, first, cluster, m->by[k]);
     return change;
 }

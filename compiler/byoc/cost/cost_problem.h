@@ -29,7 +29,8 @@ struct nnv_cost_problem {
     uint32_t *edges;
     int64_t *host, *target; /**< by node */
     struct nnv_cost_value *values;
-    int64_t launch;
+    int64_t launch;          /**< of a region; the largest, if targets differ */
+    const int64_t *launches; /**< by node: of a region of its kind; NULL: launch */
     double ticks_per_us;
     uint32_t **uses, *n_uses;   /**< by node: numbers of the values that it uses, set by nnv_cost_index() */
     uint32_t **makes, *n_makes; /**< and that it makes */
@@ -40,6 +41,11 @@ bool nnv_cost_index(struct nnv_cost_problem *p, struct nnv_arena *arena);
 /** Whether the target can do node i. */
 static inline bool nnv_cost_can(const struct nnv_cost_problem *p, uint32_t i) {
     return p->target[i] != NNV_COST_NEVER && p->nodes[i].kind != NNV_CLUSTER_ALONE;
+}
+
+/** What a region of node i's kind takes to be launched. */
+static inline int64_t nnv_cost_launch(const struct nnv_cost_problem *p, uint32_t i) {
+    return p->launches ? p->launches[i] : p->launch;
 }
 
 struct nnv_cost_parts {
@@ -104,15 +110,32 @@ NNV_USE_RESULT enum nnv_status nnv_cost_solve(const struct nnv_cost_problem *p, 
 struct nnv_cost_function {
     struct nnv_region_graph *graph;
     struct nnv_cost_problem problem;
-    struct nnv_cost_work *work; /**< by node */
-    double *target_us;          /**< by node: what the target would take by the static model, if it could */
-    size_t missing;
+    struct nnv_cost_work *work;        /**< by node */
+    double *target_us;                 /**< by node: what the target would take by the static model, if it could */
+    double *host_noise, *target_noise; /**< by node, us */
+    size_t missing, mixed;
 };
 struct nnv_region_graph;
 /** Builds it; all is of arena. */
 NNV_USE_RESULT enum nnv_status nnv_cost_build(const struct nnv_cost_model *m, const struct nnv_annotator *a,
                                               const struct nnv_scoped *f, struct nnv_arena *arena,
                                               struct nnv_cost_function *out, struct nnv_err *err);
+/** What of a value's way is whose: coming out its producer's, going in that of the region that asks for it first. */
+void nnv_cost_share_transfer(const struct nnv_cost_value *v, const bool *on, const uint32_t *first, int64_t *spent);
+
+/** The choice that is taken; the arrays are by the first node of a region. */
+struct nnv_cost_decision {
+    uint32_t *first;
+    int64_t cost, least; /**< least: of the cheapest choice there was */
+    int64_t *parts;      /**< launch, operations and transfers */
+    int64_t *whole;      /**< the same as it was measured, if it was */
+    double *noise_of;    /**< of what was measured as a whole; -1: it was not */
+    double noise_us;     /**< by how much the cost may be wrong */
+};
+/** Takes one of the choices that are no worse than the least beyond the noise; on: the search's, and then the one. */
+NNV_USE_RESULT enum nnv_status nnv_cost_decide(const struct nnv_cost_model *m, const struct nnv_cost_function *f,
+                                               bool *on, struct nnv_cost_decision *out, struct nnv_arena *arena,
+                                               struct nnv_err *err);
 /** A time as ticks. */
 int64_t nnv_cost_ticks(const struct nnv_cost_problem *p, double us);
 

@@ -41,10 +41,10 @@ static int64_t least_of(const struct nnv_cost_problem *p, uint32_t i, bool launc
     int64_t target = p->target[i];
     if (!nnv_cost_can(p, i)) return p->host[i];
     if (launches) {
-        target += p->launch;
+        target += nnv_cost_launch(p, i);
         for (uint32_t k = 0; k < p->nodes[i].count; k++) {
             uint32_t operand = p->edges[p->nodes[i].first + k];
-            if (nnv_cost_can(p, operand) && p->nodes[operand].kind == p->nodes[i].kind) target -= p->launch;
+            if (nnv_cost_can(p, operand) && p->nodes[operand].kind == p->nodes[i].kind) target -= nnv_cost_launch(p, i);
         }
     }
     return target < p->host[i] ? target : p->host[i];

@@ -12,8 +12,8 @@ const char *const nnv_cost_methods[NNV_COST_METHODS + 1] = {"greedy", "dp", "exa
 struct choosing {
     struct nnv_cost_selection *selection;
     struct nnv_cost_function function;
-    struct nnv_cost_solution solution;
-    uint32_t *first;
+    struct nnv_cost_solution solution; /**< of the search; on: what is taken */
+    struct nnv_cost_decision decision;
     struct nnv_cost_result *result;
 };
 
@@ -21,47 +21,32 @@ static double us(const struct nnv_cost_problem *p, int64_t ticks) { return (doub
 
 /* ---------------------------------------------------------------------- regions */
 
-/* What of a value's way is whose: coming out its producer's, going in that of the region that asks for it first. */
-static void share_transfer(const struct nnv_cost_value *v, const bool *on, const uint32_t *first, int64_t *spent) {
-    bool made = v->producer != NNV_COST_OUTSIDE && on[v->producer], leaves = v->kept, entered = false;
-    for (uint32_t u = 0; u < v->n_users; u++) {
-        uint32_t user = v->users[u];
-        if (made && on[user] && first[user] == first[v->producer]) continue;
-        leaves = true;
-        if (on[user] && !entered) spent[first[user]] += v->in;
-        entered |= on[user];
-    }
-    if (made && leaves) spent[first[v->producer]] += v->out;
-}
-
-/* By the first node of a region: what it costs, and its operations on the host. */
-struct sums {
-    int64_t *spent, *host, *saved;
-};
-
 static bool describe_regions(struct choosing *x, struct nnv_arena *arena, struct nnv_err *err) {
     const struct nnv_cost_problem *p = &x->function.problem;
+    const struct nnv_cost_decision *d = &x->decision;
     const bool *on = x->solution.on;
     struct nnv_cost_result *r = x->result;
-    struct sums s = {NNV_NEW(arena, int64_t, p->n), NNV_NEW(arena, int64_t, p->n), NNV_NEW(arena, int64_t, p->n)};
-    if (!s.spent || !s.host || !s.saved || nnv_cost_drops(p, on, x->first, s.saved, err) != NNV_OK) return false;
-    for (uint32_t v = 0; v < p->n_values; v++) share_transfer(&p->values[v], on, x->first, s.spent);
+    int64_t *host = NNV_NEW(arena, int64_t, p->n), *saved = NNV_NEW(arena, int64_t, p->n);
+    if (!host || !saved || nnv_cost_drops(p, on, d->first, saved, err) != NNV_OK) return false;
     for (uint32_t i = 0; i < p->n; i++) {
         if (!on[i]) continue;
-        s.spent[x->first[i]] += p->target[i];
-        s.host[x->first[i]] += p->host[i];
-        r->n_regions += x->first[i] == i;
+        host[d->first[i]] += p->host[i];
+        r->n_regions += d->first[i] == i;
     }
     if (!(r->regions = NNV_NEW(x->selection->arena, struct nnv_cost_region, r->n_regions))) return false;
     size_t at = 0;
-    for (uint32_t i = 0; i < p->n; i++)
-        if (on[i] && x->first[i] == i)
-            r->regions[at++] = (struct nnv_cost_region){
-                .us = us(p, s.spent[i] + p->launch),
-                .host_us = us(p, s.host[i]),
-                .saved_us = us(p, s.saved[i]),
-                .break_even_us = us(p, s.saved[i] + p->launch),
-            };
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (!on[i] || d->first[i] != i) continue;
+        const bool whole = d->noise_of[i] >= 0;
+        const int64_t less = whole ? d->parts[i] - d->whole[i] : 0;
+        r->regions[at++] = (struct nnv_cost_region){
+            .us = us(p, d->parts[i] - less),
+            .host_us = us(p, host[i]),
+            .saved_us = us(p, saved[i] + less),
+            .break_even_us = us(p, saved[i] + less + nnv_cost_launch(p, i)),
+            .measured = whole,
+        };
+    }
     return true;
 }
 
@@ -151,12 +136,16 @@ static struct nnv_cost_result *new_result(struct nnv_cost_selection *s, const ch
 
 static void describe(struct choosing *x) {
     const struct nnv_cost_problem *p = &x->function.problem;
-    struct nnv_cost_parts parts = nnv_cost_of(p, x->solution.on, x->first);
-    int64_t host = 0;
+    struct nnv_cost_parts parts = nnv_cost_of(p, x->solution.on, x->decision.first);
+    int64_t host = 0, lower = x->solution.lower;
     for (uint32_t i = 0; i < p->n; i++) host += p->host[i];
-    x->result->us = us(p, nnv_cost_sum(&parts));
+    x->result->us = us(p, x->decision.cost);
     x->result->host_us = us(p, host);
-    x->result->lower_us = us(p, x->solution.lower);
+    /* what was measured as a whole may be less than the sum that bounds are of */
+    x->result->lower_us = us(p, lower < x->decision.least ? lower : x->decision.least);
+    x->result->least_us = us(p, x->decision.least);
+    x->result->noise_us = x->decision.noise_us;
+    x->result->mixed = x->function.mixed;
     x->result->operations_us = us(p, parts.operations);
     x->result->launch_us = us(p, parts.launches);
     x->result->transfer_us = us(p, parts.transfers);
@@ -170,10 +159,9 @@ static enum nnv_status choose(struct choosing *x, const struct nnv_annotator *a,
     if (s != NNV_OK) return s;
     struct nnv_cost_problem *p = &x->function.problem;
     x->solution.on = NNV_NEW(arena, bool, (size_t)p->n + 1);
-    x->first = NNV_NEW(arena, uint32_t, (size_t)p->n + 1);
-    if (!x->solution.on || !x->first) return nnv_no_memory(err);
+    if (!x->solution.on) return nnv_no_memory(err);
     s = nnv_cost_solve(p, x->selection->method, x->selection->most_states, &x->solution, err);
-    if (s == NNV_OK) s = nnv_cost_clusters(p, x->solution.on, x->first, err);
+    if (s == NNV_OK) s = nnv_cost_decide(x->selection->model, &x->function, x->solution.on, &x->decision, arena, err);
     if (s != NNV_OK) return s;
     describe(x);
     if (!describe_regions(x, arena, err)) return nnv_no_memory(err);

@@ -157,13 +157,13 @@ static uint32_t enter(const struct nnv_cost_problem *p, const struct nnv_cost_sc
             state->through[own] |= state->host[place];
     }
     state->region[n - 1] = (uint8_t)own;
-    state->cost += p->target[i] + p->launch;
+    state->cost += p->target[i] + nnv_cost_launch(p, i);
     for (uint32_t k = 0; k < node->count; k++) {
         uint32_t operand = p->edges[node->first + k], other = state->region[s->place[operand]];
         if (!other || other == own || p->nodes[operand].kind != node->kind) continue;
         if (stands_between(state, other, own) || stands_between(state, own, other)) continue;
         join(state, n, other, own);
-        state->cost -= p->launch;
+        state->cost -= nnv_cost_launch(p, i);
     }
     return own;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compiler/byoc/cost/cost_model.h"
+#include "reference/model/work.h"
 
 const struct nnv_relay_type *nnv_cost_type(const struct nnv_relay_expr *e) {
     if (e->type) return e->type;
@@ -73,15 +74,14 @@ static double flops_of(const struct nnv_cost_model *m, const struct nnv_relay_ex
     double made = elements(nnv_cost_type(call)), most = fmax(made, elements(in)), per;
     const struct nnv_relay_value *kernel = nnv_relay_attr(call, "kernel_layout");
     if (kernel && weight) {
-        /* what each output (or, transposed, each input) takes: the weights of one output (input) channel */
         bool turned = ends_with(op, "_transpose");
-        double channels = extent(weight, kernel, turned ? 'I' : 'O');
-        return channels > 0 ? 2 * (turned ? elements(in) : made) * elements(weight) / channels : 0;
+        return nnv_work_convolution(elements(weight), extent(weight, kernel, turned ? 'I' : 'O'),
+                                    turned ? elements(in) : made);
     }
     if (ends_with(op, "dense") || ends_with(op, "batch_matmul")) {
         const struct nnv_relay_value *turned = nnv_relay_attr(call, "transpose_a");
         bool swapped = turned && turned->i && in && in->n_dims >= 2;
-        return 2 * made * (swapped ? (double)in->dims[in->n_dims - 2] : last_extent(in));
+        return nnv_work_product(made, swapped ? (double)in->dims[in->n_dims - 2] : last_extent(in));
     }
     const struct nnv_relay_value *window = nnv_relay_attr(call, "pool_size");
     if (window) return made * product(window, 1);

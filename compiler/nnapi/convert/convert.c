@@ -28,8 +28,11 @@ const struct nnv_rc_row *nnv_rc_row(const char *op) {
 
 /* ------------------------------------------------------------------- results */
 
-/* A result that no operation gives, a constant, is copied by one. */
-static void copy_result(struct nnv_rc *c, uint32_t value) {
+/*
+ * A result that no operation gives, a constant, is copied by one: the value, which is of the copy now. A branch has
+ * another value for the copy.
+ */
+static uint32_t copy_result(struct nnv_rc *c, uint32_t value) {
     uint32_t operand = c->values[value].operand;
     const struct nnv_rc_node copied = {.e = c->values[value].e, .row = &(struct nnv_rc_row){.name = "a constant"}};
     c->node = c->root = &copied;
@@ -38,7 +41,9 @@ static void copy_result(struct nnv_rc *c, uint32_t value) {
     uint32_t to = nnv_rc_temp(c, nnv_builder_encoding(&c->b, operand), &shape);
     nnv_rc_reshaped(c, operand, &shape, to);
     c->node = c->root = NULL;
+    if (c->nesting) value = nnv_rc_value(c, c->values[value].type, c->values[value].e);
     if (nnv_rc_ok(c)) c->values[value].operand = to;
+    return value;
 }
 
 static void name_operands(struct nnv_rc *c, struct nnv_converted *out) {
@@ -61,7 +66,8 @@ static void name_operands(struct nnv_rc *c, struct nnv_converted *out) {
 
 /*
  * Numbers the outputs: a value that stands twice, or two values that are one operand, are one. A model must have an
- * operation: where there is none, the last result is copied.
+ * operation: where there is none, the last result is copied. A branch gives each field by itself, so all that something
+ * else stands for already is copied.
  */
 static void list_outputs(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_list results, struct nnv_converted *out,
                          uint32_t *outputs, uint32_t *n) {
@@ -69,11 +75,16 @@ static void list_outputs(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_
     out->n_results = results.n;
     out->output_of = NNV_NEW(c->arena, uint32_t, results.n);
     out->from_input = NNV_NEW(c->arena, bool, results.n);
-    for (uint32_t i = 0; i < results.n; i++) {
+    const uint32_t before = c->b.noperands;
+    bool *taken = NNV_NEW(c->arena, bool, before);
+    if (!taken) nnv_rc_no_memory(c);
+    for (uint32_t i = 0; i < results.n && nnv_rc_ok(c); i++) {
         uint32_t operand = c->values[results.v[i]].operand;
         bool given = operand != NNV_RC_NONE && operand < in.n, idle = !c->b.noperations && i + 1 == results.n;
         bool constant = operand == NNV_RC_NONE || nnv_is_constant(&c->b.operand[operand]);
-        if (nnv_rc_ok(c) && (given ? idle : constant)) copy_result(c, results.v[i]);
+        bool again = c->nesting && operand < before && (given || taken[operand]);
+        if (operand < before) taken[operand] = true;
+        if (again || (given ? idle : constant)) results.v[i] = copy_result(c, results.v[i]);
     }
     number = NNV_NEW(c->arena, uint32_t, c->b.noperands);
     if (!out->output_of || !out->from_input || !number) nnv_rc_no_memory(c);
@@ -115,6 +126,8 @@ static void finish(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_list r
     if (!nnv_rc_ok(c)) return;
     c->st = nnv_builder_end(&c->b, in.n, inputs, n, outputs, &out->model, c->err);
     out->model.relaxed = relaxed;
+    out->model.referenced = c->referenced;
+    out->model.nreferenced = c->n_referenced;
     out->from = c->from;
     out->level = c->level;
 }
@@ -184,19 +197,23 @@ void nnv_rc_model(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_list re
     if (c->b.failed) nnv_rc_no_memory(c);
 }
 
+void nnv_rc_function(struct nnv_rc *c, const struct nnv_relay_expr *function, bool relaxed, struct nnv_converted *out) {
+    struct nnv_rc_list *lists = NULL;
+    struct nnv_rc_list in = params_of(c, function, &lists), results = {0};
+    if (nnv_rc_ok(c)) results = nnv_rc_flatten(c, function, lists);
+    if (nnv_rc_ok(c)) nnv_rc_model(c, in, results, relaxed, out);
+}
+
 enum nnv_status nnv_convert(const struct nnv_relay_module *m, struct nnv_relay_expr *function,
                             const struct nnv_convert_options *options, struct nnv_arena *arena,
                             struct nnv_converted *out, struct nnv_err *err) {
     struct nnv_err own = {0};
-    struct nnv_rc_list *lists = NULL;
     *out = (struct nnv_converted){0};
     if (function->kind != NNV_RELAY_FUNCTION) return nnv_fail(err, NNV_INVALID, "only functions are converted");
     struct nnv_arena *scratch = nnv_arena_new();
     if (!scratch) return nnv_no_memory(err);
     struct nnv_rc c = nnv_rc_begin(m, options, arena, scratch, err ? err : &own);
-    struct nnv_rc_list in = params_of(&c, function, &lists), results = {0};
-    if (nnv_rc_ok(&c)) results = nnv_rc_flatten(&c, function, lists);
-    if (nnv_rc_ok(&c)) nnv_rc_model(&c, in, results, options->relaxed, out);
+    nnv_rc_function(&c, function, options->relaxed, out);
     validate(&c, out);
     nnv_arena_free(scratch);
     return c.st;

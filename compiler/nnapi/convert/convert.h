@@ -56,6 +56,8 @@ struct nnv_annotator nnv_convert_annotator(struct nnv_convert_support *s);
  * operations that they were, so that these can be taken one by one.
  */
 NNV_USE_RESULT enum nnv_status nnv_convert_dissolve(struct nnv_convert_support *s, struct nnv_err *err);
+/** After nnv_partition(): NNV_NO_MEMORY if calls were refused because memory ran out. */
+NNV_USE_RESULT enum nnv_status nnv_convert_asked(const struct nnv_convert_support *s, struct nnv_err *err);
 /** Why a call was refused ("nn.conv2d: ..."), or NULL if it was not, or was not asked. */
 const char *nnv_convert_refusal(const struct nnv_convert_support *s, const struct nnv_relay_expr *call);
 

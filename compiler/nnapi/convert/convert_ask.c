@@ -166,10 +166,22 @@ size_t nnv_rc_ints_attr(struct nnv_rc *c, const char *key, int64_t *to, size_t m
     return n;
 }
 
+bool nnv_rc_is_line(const struct nnv_rc *c) {
+    const char *name = c->node->row->name;
+    return strcmp(name + strlen(name) - 2, "1d") == 0;
+}
+
+const char *nnv_rc_layout_attr(const struct nnv_rc *c, const char *key) {
+    const char *layout = nnv_rc_text_attr(c, key, "NCHW");
+    if (!nnv_rc_is_line(c)) return layout;
+    return strcmp(layout, "NCW") == 0 ? "NCHW" : strcmp(layout, "NWC") == 0 ? "NHWC" : layout;
+}
+
 void nnv_rc_pair_attr(struct nnv_rc *c, const char *key, int64_t otherwise, int64_t to[2]) {
     size_t n = nnv_rc_ints_attr(c, key, to, 2);
     if (n == 0) to[0] = otherwise;
     if (n < 2) to[1] = to[0];
+    if (n < 2 && nnv_rc_is_line(c)) to[0] = 1;
 }
 
 uint32_t nnv_rc_axis(struct nnv_rc *c, int64_t axis, uint32_t rank) {
@@ -186,5 +198,9 @@ void nnv_rc_padding_attr(struct nnv_rc *c, int64_t to[4]) {
     if (n == 2) {
         to[2] = to[0];
         to[3] = to[1];
+    }
+    if (nnv_rc_is_line(c)) {
+        to[1] = to[0]; /* to[3] is the right one already */
+        to[0] = to[2] = 0;
     }
 }

@@ -8,7 +8,7 @@
 /** What the attributes of a convolution say. */
 struct conv {
     const char *layout;
-    uint32_t o, i, h, w; /**< where these are in the weights */
+    uint32_t o, i, h, w; /**< where these are in the weights; h of a line: NNV_RC_NONE */
     int64_t stride[2], dilation[2], pad[4], groups;
     uint32_t kernel[2], in_channels, channels;
 };
@@ -27,35 +27,39 @@ static void add_padding(const struct nnv_rc *c, struct conv *k) {
 static void find_kernel(struct nnv_rc *c, struct conv *k, const char *layout) {
     uint32_t *const at[] = {&k->o, &k->i, &k->h, &k->w};
     struct nnv_rc_shape s = nnv_rc_shape(c, nnv_rc_arg(c, 1));
+    const bool line = nnv_rc_is_line(c);
     for (size_t i = 0; i < 4; i++) {
-        const char *found = strlen(layout) == 4 ? strchr(layout, "OIHW"[i]) : NULL;
+        const char *found = strlen(layout) == (line ? 3 : 4) ? strchr(layout, "OIHW"[i]) : NULL;
+        *at[i] = NNV_RC_NONE;
+        if (line && at[i] == &k->h) continue;
         if (!found) {
             nnv_rc_refuse(c, "kernel layout %s: only orders of OIHW", layout);
             return;
         }
         *at[i] = (uint32_t)(found - layout);
     }
-    k->kernel[0] = s.dims[k->h];
+    k->kernel[0] = line ? 1 : s.dims[k->h];
     k->kernel[1] = s.dims[k->w];
 }
 
 static struct conv find_conv(struct nnv_rc *c, const char *kernel_layout) {
-    struct conv k = {.layout = nnv_rc_text_attr(c, "data_layout", "NCHW")};
-    const char *out_layout = nnv_rc_text_attr(c, "out_layout", k.layout);
+    struct conv k = {.layout = nnv_rc_layout_attr(c, "data_layout")};
+    const char *out_layout = nnv_rc_text_attr(c, "out_layout", "");
     k.groups = nnv_rc_int_attr(c, "groups", 1);
     nnv_rc_pair_attr(c, "strides", 1, k.stride);
     nnv_rc_pair_attr(c, "dilation", 1, k.dilation);
     nnv_rc_padding_attr(c, k.pad);
     if (strcmp(k.layout, "NCHW") != 0 && strcmp(k.layout, "NHWC") != 0)
         nnv_rc_refuse(c, "data layout %s: only NCHW and NHWC", k.layout);
-    else if (strcmp(out_layout, k.layout) != 0)
+    else if (*out_layout && strcmp(nnv_rc_layout_attr(c, "out_layout"), k.layout) != 0)
         nnv_rc_refuse(c, "out_layout %s differs from data_layout %s", out_layout, k.layout);
     if (!nnv_rc_ok(c)) return k;
     find_kernel(c, &k, nnv_rc_text_attr(c, "kernel_layout", kernel_layout));
     add_padding(c, &k);
-    uint32_t at = k.layout[1] == 'C' ? 1 : 3;
-    k.in_channels = nnv_rc_shape(c, nnv_rc_arg(c, 0)).dims[at];
-    k.channels = nnv_rc_shape(c, c->node->out.v[0]).dims[at];
+    struct nnv_rc_shape x = nnv_rc_shape(c, nnv_rc_arg(c, 0)), y = nnv_rc_shape(c, c->node->out.v[0]);
+    uint32_t at = k.layout[1] == 'C' ? 1 : x.rank - 1;
+    k.in_channels = x.dims[at];
+    k.channels = y.dims[at];
     return k;
 }
 
@@ -123,8 +127,9 @@ static void emit_conv(struct nnv_rc *c, struct conv *k, const struct nnv_rc_laye
     nnv_rc_layer_end(c, layer);
 }
 
+/* Also nn.conv1d. */
 static void conv2d(struct nnv_rc *c) {
-    struct conv k = find_conv(c, "OIHW");
+    struct conv k = find_conv(c, nnv_rc_is_line(c) ? "OIW" : "OIHW");
     if (!nnv_rc_ok(c)) return;
     bool depthwise = k.groups > 1 && k.groups == k.in_channels, dilated = k.dilation[0] != 1 || k.dilation[1] != 1;
     if (dilated && c->limit < 3)
@@ -132,10 +137,12 @@ static void conv2d(struct nnv_rc *c) {
     if (dilated && k.groups > 1 && !depthwise)
         nnv_rc_refuse(c, "dilation in %" PRId64 " groups: GROUPED_CONV_2D has none", k.groups);
     if (!nnv_rc_ok(c)) return;
-    const uint32_t plain[] = {k.o, k.h, k.w, k.i}, across[] = {k.h, k.w, k.o, k.i};
+    const uint32_t plain[] = {k.o, k.h, k.w, k.i}, across[] = {k.h, k.w, k.o, k.i}, *order = depthwise ? across : plain;
+    uint32_t perm[4], n = 0;
+    for (size_t i = 0; i < 4; i++)
+        if (order[i] != NNV_RC_NONE) perm[n++] = order[i];
     struct nnv_rc_shape s = nnv_rc_shape(c, nnv_rc_arg(c, 1));
-    struct nnv_rc_weights w = {
-        depthwise ? across : plain, {4, {s.dims[k.o], k.kernel[0], k.kernel[1], s.dims[k.i]}}, 0};
+    struct nnv_rc_weights w = {perm, {4, {s.dims[k.o], k.kernel[0], k.kernel[1], s.dims[k.i]}}, 0};
     if (depthwise) {
         w.shape = (struct nnv_rc_shape){4, {1, k.kernel[0], k.kernel[1], k.channels}};
         w.channel_dim = 3;
@@ -245,6 +252,7 @@ static void matmul(struct nnv_rc *c) {
 
 #define LAYER NNV_RC_FUSES | NNV_RC_BIAS
 static const struct nnv_rc_row rows[] = {
+    {"nn.conv1d", conv2d, -1, NNV_RC_FLOAT, LAYER, 1, "CONV_2D, DEPTHWISE_CONV_2D, GROUPED_CONV_2D"},
     {"nn.conv2d", conv2d, -1, NNV_RC_FLOAT, LAYER, 1, "CONV_2D, DEPTHWISE_CONV_2D, GROUPED_CONV_2D"},
     {"nn.conv2d_transpose", conv2d_transpose, -1, NNV_RC_FLOAT, LAYER, 3, "TRANSPOSE_CONV_2D"},
     {"nn.dense", dense, -1, NNV_RC_FLOAT, LAYER, 1, "FULLY_CONNECTED"},

@@ -152,9 +152,30 @@ static void keep_from(struct nnv_rc *c) {
 
 void nnv_rc_emit_n(struct nnv_rc *c, int32_t code, uint32_t nin, const uint32_t *in, uint32_t nout,
                    const uint32_t *out) {
-    if (nnv_rc_ok(c)) check(c, code, nin, in, nout, out);
+    if (nnv_rc_ok(c) && !nnv_op(code)->check_subgraphs) check(c, code, nin, in, nout, out);
     nnv_builder_operation(&c->b, code, nin, in, nout, out);
     if (nnv_rc_ok(c)) keep_from(c);
+}
+
+static uint32_t temp_like(struct nnv_rc *c, uint32_t operand) {
+    struct nnv_rc_shape shape = nnv_rc_operand_shape(c, operand);
+    return nnv_rc_ok(c) ? nnv_rc_temp(c, nnv_builder_encoding(&c->b, operand), &shape) : 0;
+}
+
+uint32_t nnv_rc_applied(struct nnv_rc *c, int32_t code, uint32_t operand) {
+    uint32_t to = temp_like(c, operand);
+    NNV_RC_EMIT(c, code, to, operand);
+    return to;
+}
+
+uint32_t nnv_rc_combined(struct nnv_rc *c, int32_t code, uint32_t a, uint32_t b) {
+    uint32_t to = temp_like(c, a);
+    NNV_RC_EMIT(c, code, to, a, b, nnv_rc_int(c, ANEURALNETWORKS_FUSED_NONE));
+    return to;
+}
+
+uint32_t nnv_rc_by(struct nnv_rc *c, int32_t code, uint32_t a, double number) {
+    return nnv_rc_ok(c) ? nnv_rc_combined(c, code, a, nnv_rc_one(c, nnv_builder_encoding(&c->b, a), number)) : 0;
 }
 
 struct nnv_rc_mark nnv_rc_mark(const struct nnv_rc *c) {
@@ -284,12 +305,28 @@ static uint32_t as_nhwc(struct nnv_rc *c, uint32_t data) {
     return turned;
 }
 
+struct nnv_rc_shape nnv_rc_image(const struct nnv_rc_shape *shape, const char *layout) {
+    struct nnv_rc_shape image = {4, {0}};
+    const uint32_t h = layout[1] == 'C' ? 2 : 1;
+    if (shape->rank != 3) return *shape;
+    for (uint32_t i = 0; i < 4; i++) image.dims[i] = i == h ? 1 : shape->dims[i > h ? i - 1 : i];
+    return image;
+}
+
 struct nnv_rc_layout nnv_rc_layout(struct nnv_rc *c, uint32_t data, uint32_t result, const char *layout,
                                    bool has_flag) {
     struct nnv_rc_layout l = {.nchw = strcmp(layout, "NCHW") == 0, .c = 3, .h = 1, .w = 2};
+    struct nnv_rc_shape x = nnv_rc_operand_shape(c, data), y = nnv_rc_operand_shape(c, result);
     if (!l.nchw && strcmp(layout, "NHWC") != 0) nnv_rc_refuse(c, "layout %s: only NCHW and NHWC", layout);
+    if (!nnv_rc_ok(c)) return l;
+    if (y.rank == 3) {
+        x = nnv_rc_image(&x, layout);
+        y = nnv_rc_image(&y, layout);
+        data = nnv_rc_reshaped(c, data, &x, NNV_RC_NONE);
+        result = nnv_rc_temp(c, nnv_builder_encoding(&c->b, result), &y);
+    }
     l.in = data;
-    l.out = result;
+    l.out = l.image = result;
     l.flag = l.nchw && has_flag && c->limit >= 3;
     if (l.flag) {
         l.c = 1;
@@ -309,7 +346,10 @@ struct nnv_rc_layout nnv_rc_layout(struct nnv_rc *c, uint32_t data, uint32_t res
 }
 
 void nnv_rc_layout_end(struct nnv_rc *c, const struct nnv_rc_layout *l, uint32_t result) {
-    if (l->out == result || !nnv_rc_ok(c)) return;
-    nnv_rc_transposed(c, l->out, TO_NCHW, result); /* it leaves again if only such operations read it */
-    if (nnv_rc_ok(c)) (void)nhwc_form(c, result, l->out);
+    struct nnv_rc_shape shape = nnv_rc_operand_shape(c, result);
+    if (l->out != l->image && nnv_rc_ok(c)) {
+        nnv_rc_transposed(c, l->out, TO_NCHW, l->image); /* it leaves again if only such operations read it */
+        if (nnv_rc_ok(c)) (void)nhwc_form(c, l->image, l->out);
+    }
+    if (l->image != result) nnv_rc_reshaped(c, l->image, &shape, result);
 }

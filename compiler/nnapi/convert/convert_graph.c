@@ -65,15 +65,13 @@ struct nnv_rc_list nnv_rc_values(struct nnv_rc *c, const struct nnv_relay_type *
     return list;
 }
 
-uint32_t nnv_rc_add_node(struct nnv_rc *c, const struct nnv_relay_expr *call, struct nnv_rc_list *args) {
-    const struct nnv_rc_row *row = nnv_rc_row(call->callee->name);
-    if (!row) {
-        nnv_rc_refuse_at(c, call, "%s: the converter has no row for this operator", call->callee->name);
-        return NNV_RC_NONE;
-    }
+/* A node for a call of an operator, or of the composite of an if or loop; the values of its result. */
+static struct nnv_rc_list add_node(struct nnv_rc *c, const struct nnv_relay_expr *call, const struct nnv_rc_row *row,
+                                   struct nnv_rc_list *args) {
     struct nnv_rc_list out = nnv_rc_values(c, call->type, call);
     if (!nnv_grow(c->arena, &c->nodes, c->n_nodes, &c->cap_nodes, sizeof *c->nodes)) nnv_rc_no_memory(c);
-    if (!nnv_rc_ok(c)) return NNV_RC_NONE;
+    if (nnv_rc_ok(c) && !out.n) nnv_rc_refuse_at(c, call, "%s: it gives nothing", row->name);
+    if (!nnv_rc_ok(c)) return (struct nnv_rc_list){NULL, 0};
     c->nodes[c->n_nodes] =
         (struct nnv_rc_node){.e = call, .row = row, .args = args, .out = out, .inner = NNV_RC_NONE, .pad = NNV_RC_NONE};
     for (uint32_t i = 0; i < out.n; i++) {
@@ -82,7 +80,8 @@ uint32_t nnv_rc_add_node(struct nnv_rc *c, const struct nnv_relay_expr *call, st
     }
     for (size_t i = 0; i < call->n_args; i++)
         for (uint32_t k = 0; k < args[i].n; k++) c->values[args[i].v[k]].uses++;
-    return c->n_nodes++;
+    c->n_nodes++;
+    return out;
 }
 
 /* ---------------------------------------------------------------- one function */
@@ -150,14 +149,17 @@ static struct nnv_rc_list flatten(struct nnv_rc *c, const struct nnv_relay_expr 
                                   const struct nnv_rc_list *params, int depth);
 
 static struct nnv_rc_list call(struct nnv_rc *c, const struct nnv_relay_expr *e, struct nnv_rc_list *args, int depth) {
+    if (nnv_rc_flow(e->callee)) return add_node(c, e, nnv_rc_flow(e->callee), args);
     if (e->callee->kind == NNV_RELAY_FUNCTION) return flatten(c, e->callee, args, depth + 1);
     if (e->callee->kind != NNV_RELAY_OP) {
         nnv_rc_refuse_at(c, e, "a call of %s; only operators and composites are converted",
                          e->callee->name ? e->callee->name : "a closure");
         return (struct nnv_rc_list){NULL, 0};
     }
-    uint32_t node = nnv_rc_add_node(c, e, args);
-    return node == NNV_RC_NONE ? (struct nnv_rc_list){NULL, 0} : c->nodes[node].out;
+    const struct nnv_rc_row *row = nnv_rc_row(e->callee->name);
+    if (row) return add_node(c, e, row, args);
+    nnv_rc_refuse_at(c, e, "%s: the converter has no row for this operator", e->callee->name);
+    return (struct nnv_rc_list){NULL, 0};
 }
 
 static void visit(struct nnv_rc *c, struct frame *f, const struct nnv_relay_expr *e, int depth) {
@@ -173,7 +175,7 @@ static void visit(struct nnv_rc *c, struct frame *f, const struct nnv_relay_expr
         nnv_rc_refuse_at(c, e, "a let; graph form is converted, where lets are shared values");
         return;
     case NNV_RELAY_IF:
-        nnv_rc_refuse_at(c, e, "an if stays on the host; only its branches' operations are converted");
+        nnv_rc_refuse_at(c, e, "an if among other operations; one that is a composite of its own is converted");
         return;
     case NNV_RELAY_TUPLE:
     case NNV_RELAY_GET:
@@ -213,4 +215,8 @@ static struct nnv_rc_list flatten(struct nnv_rc *c, const struct nnv_relay_expr 
 struct nnv_rc_list nnv_rc_flatten(struct nnv_rc *c, const struct nnv_relay_expr *function,
                                   const struct nnv_rc_list *args) {
     return flatten(c, function, args, 0);
+}
+
+struct nnv_rc_list nnv_rc_call(struct nnv_rc *c, const struct nnv_relay_expr *e, struct nnv_rc_list *args) {
+    return call(c, e, args, 0);
 }

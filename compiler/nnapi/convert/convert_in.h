@@ -57,6 +57,8 @@ extern const struct nnv_rc_rows nnv_rc_conv, nnv_rc_window, nnv_rc_math, nnv_rc_
     nnv_rc_norm, nnv_rc_qnn;
 /** The row of an operator, or NULL. */
 const struct nnv_rc_row *nnv_rc_row(const char *op);
+/** The row, which is in no table, of the composite of an if or a loop; NULL: function is none. */
+const struct nnv_rc_row *nnv_rc_flow(const struct nnv_relay_expr *function);
 /** Row i of all, in the order of the tables; NULL behind the last. */
 const struct nnv_rc_row *nnv_rc_row_at(size_t i);
 
@@ -89,7 +91,7 @@ struct nnv_rc_list {
 };
 
 struct nnv_rc_node {
-    const struct nnv_relay_expr *e; /**< a call of an operator */
+    const struct nnv_relay_expr *e; /**< a call of an operator, or of the composite of an if or loop */
     const struct nnv_rc_row *row;
     struct nnv_rc_list *args; /**< e->n_args */
     struct nnv_rc_list out;
@@ -112,6 +114,10 @@ struct nnv_rc {
     uint32_t n_nodes;
     size_t cap_values, cap_nodes;
     struct nnv_builder b;
+    struct nnv_subgraph *referenced; /**< of ifs and loops, each behind those within it */
+    uint32_t n_referenced;
+    size_t cap_referenced;
+    int nesting; /**< ifs and loops that this is within: then each result is an output of its own */
     const struct nnv_relay_expr **from; /**< by operation */
     size_t cap_from;
     /** By operand: the same data in NHWC order, which was needed before, or 0. Room cap_nhwc. */
@@ -139,6 +145,8 @@ static inline void nnv_rc_no_memory(struct nnv_rc *c) {
 /** A conversion in these arenas. */
 struct nnv_rc nnv_rc_begin(const struct nnv_relay_module *m, const struct nnv_convert_options *options,
                            struct nnv_arena *arena, struct nnv_arena *scratch, struct nnv_err *err);
+/** A function as a model, which is not validated. */
+void nnv_rc_function(struct nnv_rc *c, const struct nnv_relay_expr *function, bool relaxed, struct nnv_converted *out);
 /** A flat graph, whose parameters are `in`, as a checked model. */
 void nnv_rc_model(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_list results, bool relaxed,
                   struct nnv_converted *out);
@@ -147,8 +155,8 @@ void nnv_rc_model(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_list re
 uint32_t nnv_rc_value(struct nnv_rc *c, const struct nnv_relay_type *type, const struct nnv_relay_expr *e);
 /** The flattened fields of a type as new values. */
 struct nnv_rc_list nnv_rc_values(struct nnv_rc *c, const struct nnv_relay_type *type, const struct nnv_relay_expr *e);
-/** A node for a call of an operator with these operands. NNV_RC_NONE after an error. */
-uint32_t nnv_rc_add_node(struct nnv_rc *c, const struct nnv_relay_expr *call, struct nnv_rc_list *args);
+/** A call of an operator, or of a composite, with these operands, as nodes; the values of its result. */
+struct nnv_rc_list nnv_rc_call(struct nnv_rc *c, const struct nnv_relay_expr *e, struct nnv_rc_list *args);
 /** The body of a function whose parameters stand for args, as nodes; the values of its result. */
 struct nnv_rc_list nnv_rc_flatten(struct nnv_rc *c, const struct nnv_relay_expr *function,
                                   const struct nnv_rc_list *args);
@@ -198,9 +206,13 @@ const char *nnv_rc_text_attr(const struct nnv_rc *c, const char *key, const char
 /** At most `most` integers; the number of them, 0 if there is no such attribute. One that is not a list counts as one.
  */
 size_t nnv_rc_ints_attr(struct nnv_rc *c, const char *key, int64_t *to, size_t most);
-/** Two values, or one for both. */
+/** True for operators of one dimension ("nn.conv1d"): they become those of two on images of one line. */
+bool nnv_rc_is_line(const struct nnv_rc *c);
+/** Two values, or one for both; of a line, 1 and the one. */
 void nnv_rc_pair_attr(struct nnv_rc *c, const char *key, int64_t otherwise, int64_t to[2]);
-/** The attribute padding, of one, two or four values: top, left, bottom, right. */
+/** The layout of an attribute that is NCHW unless it says otherwise; NCW and NWC of a line are NCHW and NHWC. */
+const char *nnv_rc_layout_attr(const struct nnv_rc *c, const char *key);
+/** The attribute padding, of one, two or four values (of a line: left, right): top, left, bottom, right. */
 void nnv_rc_padding_attr(struct nnv_rc *c, int64_t to[4]);
 /** An axis among rank dimensions, as a number from 0. */
 uint32_t nnv_rc_axis(struct nnv_rc *c, int64_t axis, uint32_t rank);
@@ -231,13 +243,22 @@ uint32_t nnv_rc_ints(struct nnv_rc *c, size_t n, const int64_t *v);
 
 /* ------------------------------------------------------------------ emission */
 
-/** An operation, checked by its record: refused if its types, shapes or level do not allow it. */
+/**
+ * An operation, checked by its record: refused if its types, shapes or level do not allow it. But for IF and WHILE:
+ * what they refer to is no part of what is checked.
+ */
 void nnv_rc_emit_n(struct nnv_rc *c, int32_t code, uint32_t nin, const uint32_t *in, uint32_t nout,
                    const uint32_t *out);
 /** The same with one output and the inputs as arguments. */
 #define NNV_RC_EMIT(c, code, out, ...)                                                                                 \
     nnv_rc_emit_n((c), (code), sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), (uint32_t[]){__VA_ARGS__}, 1,     \
                   &(uint32_t){out})
+/** An operation of one operand, to a temporary of its type and shape. */
+uint32_t nnv_rc_applied(struct nnv_rc *c, int32_t code, uint32_t operand);
+/** ADD, SUB, MUL or DIV without activation, to a temporary of the type and shape of a, to which b is stretched. */
+uint32_t nnv_rc_combined(struct nnv_rc *c, int32_t code, uint32_t a, uint32_t b);
+/** The same with a number. */
+uint32_t nnv_rc_by(struct nnv_rc *c, int32_t code, uint32_t a, double number);
 /** A point to go back to. */
 struct nnv_rc_mark {
     uint32_t operands, operations;
@@ -269,8 +290,11 @@ struct nnv_rc_layout {
     bool nchw, flag;                      /**< flag: a BOOL operand says it */
     uint32_t n, c, h, w;                  /**< where these are in the operand as the operation takes it */
     uint32_t in, out;                     /**< operands for the operation */
+    uint32_t image;                       /**< the result as the program has it, of a line as an image */
     struct nnv_rc_shape shape, out_shape; /**< of in and out */
 };
+/** A shape of three dimensions, a line, as that of an image; others as they are. */
+struct nnv_rc_shape nnv_rc_image(const struct nnv_rc_shape *shape, const char *layout);
 /** Prepares operand `data` and result 0 of an operation on layout ("NCHW", "NHWC"), which has a flag for it or not. */
 struct nnv_rc_layout nnv_rc_layout(struct nnv_rc *c, uint32_t data, uint32_t result, const char *layout, bool has_flag);
 /** Turns the output back if it was turned. */

@@ -44,6 +44,29 @@ static void ceiling(struct nnv_rc *c) {
     NNV_RC_EMIT(c, ANEURALNETWORKS_NEG, nnv_rc_result(c, 0), floor);
 }
 
+/*
+ * To 1.5e-7: 1 - (a1 t + ... + a5 t^5) e^(-x^2) with t = 1 / (1 + p |x|), and the sign of x.
+ * Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26.
+ */
+static void erf_function(struct nnv_rc *c) {
+    static const double a[] = {0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429};
+    const int32_t add = ANEURALNETWORKS_ADD, mul = ANEURALNETWORKS_MUL;
+    struct nnv_rc_shape shape = nnv_rc_shape(c, nnv_rc_arg(c, 0));
+    struct nnv_encoding e = nnv_rc_encoding(c, nnv_rc_arg(c, 0));
+    uint32_t x = nnv_rc_in(c, 0), size = nnv_rc_applied(c, ANEURALNETWORKS_ABS, x);
+    uint32_t ones = nnv_rc_filled(c, e, &shape, 1);
+    uint32_t t =
+        nnv_rc_combined(c, ANEURALNETWORKS_DIV, ones, nnv_rc_by(c, add, nnv_rc_by(c, mul, size, 0.3275911), 1));
+    uint32_t sum = nnv_rc_by(c, mul, t, a[4]);
+    for (int i = 4; i-- > 0;) sum = nnv_rc_combined(c, mul, nnv_rc_by(c, add, sum, a[i]), t);
+    uint32_t square = nnv_rc_applied(c, ANEURALNETWORKS_NEG, nnv_rc_combined(c, mul, x, x));
+    uint32_t tail = nnv_rc_combined(c, mul, sum, nnv_rc_applied(c, ANEURALNETWORKS_EXP, square));
+    uint32_t y = nnv_rc_combined(c, ANEURALNETWORKS_SUB, ones, tail),
+             below = nnv_rc_temp(c, NNV_RC_BOOL_TENSOR, &shape);
+    NNV_RC_EMIT(c, ANEURALNETWORKS_LESS, below, x, nnv_rc_one(c, e, 0));
+    NNV_RC_EMIT(c, ANEURALNETWORKS_SELECT, nnv_rc_result(c, 0), below, nnv_rc_applied(c, ANEURALNETWORKS_NEG, y), y);
+}
+
 /* Also nn.dropout, which does nothing once a network is trained. */
 static void copy(struct nnv_rc *c) {
     if (c->node->out.n > 1 && c->values[c->node->out.v[1]].uses) nnv_rc_refuse(c, "the mask is used");
@@ -240,6 +263,7 @@ static const struct nnv_rc_row rows[] = {
     {"sin", unary, OP(SIN), NNV_RC_FLOAT, 0, 3, "SIN"},
     {"floor", unary, OP(FLOOR), NNV_RC_FLOAT, 0, 1, "FLOOR"},
     {"ceil", ceiling, -1, NNV_RC_FLOAT, 0, 3, "NEG, FLOOR"},
+    {"erf", erf_function, -1, NNV_RC_FLOAT, 0, 3, "ABS, MUL, ADD, DIV, EXP, NEG, SUB, LESS, SELECT"},
     {"tanh", unary, OP(TANH), NNV_RC_FLOAT, REAL, 1, "TANH"},
     {"sigmoid", unary, OP(LOGISTIC), NNV_RC_FLOAT, REAL, 1, "LOGISTIC"},
     {"nn.relu", limit, -1, LIMITED, REAL | MOVES, 1, "RELU, MAXIMUM"},

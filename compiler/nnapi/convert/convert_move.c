@@ -18,14 +18,12 @@ static void reshaped_to_result(struct nnv_rc *c, uint32_t operand) {
 /* Also reshape_like: the result's shape says all. */
 static void reshape(struct nnv_rc *c) { reshaped_to_result(c, nnv_rc_in(c, 0)); }
 
-static void transpose(struct nnv_rc *c) {
+/* Axis i of the result is axis perm[i] of operand 0. */
+static void permute(struct nnv_rc *c, const uint32_t *perm) {
     struct nnv_rc_shape x = nnv_rc_shape(c, nnv_rc_arg(c, 0));
-    int64_t axes[NNV_RELAY_RANK];
-    uint32_t perm[NNV_RELAY_RANK] = {0}, last = 0;
-    size_t n = nnv_rc_ints_attr(c, "axes", axes, NNV_RELAY_RANK);
+    uint32_t last = 0;
     bool in_order = true, moved = false;
     for (uint32_t i = 0; i < x.rank; i++) {
-        perm[i] = n ? nnv_rc_axis(c, axes[i], x.rank) : x.rank - 1 - i;
         moved = moved || perm[i] != i;
         if (x.dims[perm[i]] == 1) continue;
         in_order = in_order && perm[i] >= last; /* axes of 1 can go anywhere */
@@ -41,6 +39,24 @@ static void transpose(struct nnv_rc *c) {
         nnv_rc_is(c, 0, nnv_rc_transposed(c, in, perm, NNV_RC_NONE));
     else
         nnv_rc_transposed(c, in, perm, nnv_rc_result(c, 0));
+}
+
+static void transpose(struct nnv_rc *c) {
+    uint32_t rank = nnv_rc_shape(c, nnv_rc_arg(c, 0)).rank, perm[NNV_RELAY_RANK] = {0};
+    int64_t axes[NNV_RELAY_RANK];
+    size_t n = nnv_rc_ints_attr(c, "axes", axes, NNV_RELAY_RANK);
+    for (uint32_t i = 0; i < rank; i++) perm[i] = n ? nnv_rc_axis(c, axes[i], rank) : rank - 1 - i;
+    permute(c, perm);
+}
+
+/* Letters of the same axes in another order. */
+static void layout_transform(struct nnv_rc *c) {
+    const char *from = nnv_rc_text_attr(c, "src_layout", ""), *to = nnv_rc_text_attr(c, "dst_layout", "");
+    uint32_t perm[NNV_RELAY_RANK] = {0};
+    if (strpbrk(from, "0123456789") || strpbrk(to, "0123456789"))
+        nnv_rc_refuse(c, "%s to %s: a TRANSPOSE makes no blocks", from, to);
+    for (size_t i = 0; to[i] && nnv_rc_ok(c); i++) perm[i] = (uint32_t)(strchr(from, to[i]) - from);
+    permute(c, perm);
 }
 
 /* -------------------------------------------------------------------- joining */
@@ -361,6 +377,7 @@ static const struct nnv_rc_row rows[] = {
     {"expand_dims", reshape, -1, ANY, MOVES, 1, "RESHAPE, EXPAND_DIMS"},
     {"reshape_like", reshape, -1, ANY, LIKE, 1, "RESHAPE"},
     {"transpose", transpose, -1, ANY, MOVES, 1, "TRANSPOSE, RESHAPE"},
+    {"layout_transform", layout_transform, -1, ANY, MOVES, 1, "TRANSPOSE, RESHAPE"},
     {"concatenate", concatenate, -1, FB, MOVES | NNV_RC_REAL, 1, "CONCATENATION"},
     {"stack", stack, -1, ANY, MOVES, 1, "CONCATENATION, PACK"},
     {"split", split, -1, ANY, MOVES, 2, "SPLIT, STRIDED_SLICE"},

@@ -61,6 +61,25 @@ static void scale_shift(struct nnv_rc *c, uint32_t in, uint32_t axis, const doub
     NNV_RC_EMIT(c, ANEURALNETWORKS_ADD, nnv_rc_result(c, 0), product, plus, nnv_rc_act(c));
 }
 
+/* Factor and shift of statistics that are known when the model runs. */
+static void batch_norm_of_operands(struct nnv_rc *c, uint32_t axis) {
+    struct nnv_rc_shape x = nnv_rc_shape(c, nnv_rc_arg(c, 0)), shape = along(axis, &x);
+    uint32_t root =
+        nnv_rc_applied(c, ANEURALNETWORKS_RSQRT,
+                       nnv_rc_by(c, ANEURALNETWORKS_ADD, nnv_rc_in(c, 4), nnv_rc_num_attr(c, "epsilon", 1e-5)));
+    uint32_t factor =
+        nnv_rc_int_attr(c, "scale", 1) ? nnv_rc_combined(c, ANEURALNETWORKS_MUL, root, nnv_rc_in(c, 1)) : root;
+    uint32_t shift = nnv_rc_combined(c, ANEURALNETWORKS_MUL, factor, nnv_rc_in(c, 3));
+    if (nnv_rc_int_attr(c, "center", 1))
+        shift = nnv_rc_combined(c, ANEURALNETWORKS_SUB, nnv_rc_in(c, 2), shift);
+    else
+        shift = nnv_rc_applied(c, ANEURALNETWORKS_NEG, shift);
+    uint32_t product =
+        nnv_rc_combined(c, ANEURALNETWORKS_MUL, nnv_rc_in(c, 0), nnv_rc_reshaped(c, factor, &shape, NNV_RC_NONE));
+    NNV_RC_EMIT(c, ANEURALNETWORKS_ADD, nnv_rc_result(c, 0), product, nnv_rc_reshaped(c, shift, &shape, NNV_RC_NONE),
+                nnv_rc_act(c));
+}
+
 static void batch_norm(struct nnv_rc *c) {
     struct nnv_rc_shape x = nnv_rc_shape(c, nnv_rc_arg(c, 0));
     uint32_t axis = nnv_rc_axis(c, nnv_rc_int_attr(c, "axis", 1), x.rank), n = x.dims[axis];
@@ -70,8 +89,14 @@ static void batch_norm(struct nnv_rc *c) {
            *shift = NNV_NEW(c->scratch, double, n);
     bool scales = nnv_rc_int_attr(c, "scale", 1), centers = nnv_rc_int_attr(c, "center", 1);
     if (!factor || !shift) nnv_rc_no_memory(c);
-    for (size_t i = 1; i < c->node->out.n; i++)
-        if (c->values[c->node->out.v[i]].uses) nnv_rc_refuse(c, "its mean and variance as results");
+    bool known = true;
+    for (size_t i = 1; i < 5; i++) known = known && nnv_rc_is_const(c, nnv_rc_arg(c, i));
+    for (size_t i = 1; i < c->node->out.n && nnv_rc_ok(c); i++) /* mean and variance are those that were given */
+        if (c->values[c->node->out.v[i]].uses) c->values[c->node->out.v[i]].operand = nnv_rc_in(c, i + 2);
+    if (!known) {
+        batch_norm_of_operands(c, axis);
+        return;
+    }
     for (size_t i = 0; i < 4; i++) given[i] = nnv_rc_numbers(c, nnv_rc_arg(c, i + 1), what[i]);
     for (uint32_t i = 0; i < n && nnv_rc_ok(c); i++) {
         factor[i] = (scales ? given[0][i] : 1) / sqrt(given[3][i] + epsilon);
@@ -79,6 +104,50 @@ static void batch_norm(struct nnv_rc *c) {
     }
     uint32_t in = nnv_rc_in(c, 0);
     if (nnv_rc_ok(c)) scale_shift(c, in, axis, factor, shift);
+}
+
+/* (x - mean) / sqrt(variance + epsilon), each of an axis. */
+static uint32_t normalised(struct nnv_rc *c, uint32_t x, uint32_t axis) {
+    struct nnv_rc_shape one = nnv_rc_operand_shape(c, x);
+    struct nnv_encoding e = nnv_rc_encoding(c, nnv_rc_arg(c, 0));
+    one.dims[axis] = 1;
+    uint32_t mean = nnv_rc_temp(c, e, &one), variance = nnv_rc_temp(c, e, &one),
+             axes = nnv_rc_ints(c, 1, &(int64_t){axis}), keep = nnv_rc_int(c, 1);
+    NNV_RC_EMIT(c, ANEURALNETWORKS_MEAN, mean, x, axes, keep);
+    uint32_t d = nnv_rc_combined(c, ANEURALNETWORKS_SUB, x, mean);
+    NNV_RC_EMIT(c, ANEURALNETWORKS_MEAN, variance, nnv_rc_combined(c, ANEURALNETWORKS_MUL, d, d), axes, keep);
+    double epsilon = nnv_rc_num_attr(c, "epsilon", 1e-5);
+    uint32_t by = nnv_rc_applied(c, ANEURALNETWORKS_RSQRT, nnv_rc_by(c, ANEURALNETWORKS_ADD, variance, epsilon));
+    return nnv_rc_combined(c, ANEURALNETWORKS_MUL, d, by);
+}
+
+/* The result: times gamma, plus beta. */
+static void scaled(struct nnv_rc *c, uint32_t in, uint32_t axis) {
+    struct nnv_rc_shape x = nnv_rc_shape(c, nnv_rc_arg(c, 0)), shape = along(axis, &x);
+    if (nnv_rc_int_attr(c, "scale", 1))
+        in = nnv_rc_combined(c, ANEURALNETWORKS_MUL, in, nnv_rc_reshaped(c, nnv_rc_in(c, 1), &shape, NNV_RC_NONE));
+    uint32_t beta = nnv_rc_int_attr(c, "center", 1) ? nnv_rc_reshaped(c, nnv_rc_in(c, 2), &shape, NNV_RC_NONE)
+                                                    : nnv_rc_one(c, nnv_rc_encoding(c, nnv_rc_arg(c, 0)), 0);
+    NNV_RC_EMIT(c, ANEURALNETWORKS_ADD, nnv_rc_result(c, 0), in, beta, nnv_rc_act(c));
+}
+
+static void layer_norm(struct nnv_rc *c) {
+    struct nnv_rc_shape x = nnv_rc_shape(c, nnv_rc_arg(c, 0));
+    uint32_t axis = nnv_rc_axis(c, nnv_rc_int_attr(c, "axis", -1), x.rank), in = nnv_rc_in(c, 0);
+    if (nnv_rc_ok(c)) scaled(c, normalised(c, in, axis), axis);
+}
+
+/* The elements of a group of channels stand side by side. */
+static void group_norm(struct nnv_rc *c) {
+    struct nnv_rc_shape x = nnv_rc_shape(c, nnv_rc_arg(c, 0));
+    uint32_t axis = nnv_rc_axis(c, nnv_rc_int_attr(c, "axis", 1), x.rank), in = nnv_rc_in(c, 0);
+    int64_t groups = nnv_rc_int_attr(c, "num_groups", 1);
+    if (axis != 1) nnv_rc_refuse(c, "channels in axis %u: only behind the batch", axis);
+    if (!nnv_rc_ok(c)) return;
+    size_t group = nnv_rc_elems(&x) / x.dims[0] / (size_t)groups;
+    struct nnv_rc_shape rows = {3, {x.dims[0], (uint32_t)groups, (uint32_t)group}};
+    uint32_t y = normalised(c, nnv_rc_reshaped(c, in, &rows, NNV_RC_NONE), 2);
+    if (nnv_rc_ok(c)) scaled(c, nnv_rc_reshaped(c, y, &x, NNV_RC_NONE), axis);
 }
 
 /* NNAPI has one gamma and one beta: those of channels are a product and a sum behind. */
@@ -153,7 +222,9 @@ static const struct nnv_rc_row rows[] = {
     {"nn.softmax", softmax, -1, NNV_RC_FLOAT, NNV_RC_REAL, 1, "SOFTMAX"},
     {"nn.log_softmax", log_softmax, -1, NNV_RC_FLOAT, NNV_RC_REAL, 3, "LOG_SOFTMAX"},
     {"nn.bias_add", bias_add, -1, NNV_RC_FLOAT | NNV_RC_I32, NNV_RC_FUSES, 1, "ADD"},
-    {"nn.batch_norm", batch_norm, -1, NNV_RC_FLOAT, NNV_RC_FUSES, 1, "MUL, ADD"},
+    {"nn.batch_norm", batch_norm, -1, NNV_RC_FLOAT, NNV_RC_FUSES, 1, "MUL, ADD, SUB, NEG, RSQRT"},
+    {"nn.layer_norm", layer_norm, -1, NNV_RC_FLOAT, NNV_RC_FUSES, 3, "MEAN, SUB, MUL, ADD, RSQRT"},
+    {"nn.group_norm", group_norm, -1, NNV_RC_FLOAT, NNV_RC_FUSES, 3, "MEAN, SUB, MUL, ADD, RSQRT"},
     {"nn.instance_norm", instance_norm, -1, NNV_RC_FLOAT, 0, 3, "INSTANCE_NORMALIZATION, MUL, ADD"},
     {"nn.lrn", lrn, -1, NNV_RC_FLOAT, 0, 1, "LOCAL_RESPONSE_NORMALIZATION"},
     {"nn.l2_normalize", l2_normalize, -1, NNV_RC_FLOAT, 0, 3, "MUL, REDUCE_SUM, MAXIMUM, RSQRT"},

@@ -66,6 +66,40 @@ static void take(struct nnv_rc *c) {
     if (!same) nnv_rc_reshaped(c, to, &out, nnv_rc_result(c, 0));
 }
 
+/* Each element of the result by its own index along the axis: by its place among all elements. */
+static void gather(struct nnv_rc *c) {
+    uint32_t indices = nnv_rc_arg(c, 1);
+    struct nnv_rc_shape x = nnv_rc_shape(c, nnv_rc_arg(c, 0)), y = nnv_rc_shape(c, indices),
+                        flat = {1, {(uint32_t)nnv_rc_elems(&x)}};
+    uint32_t axis = nnv_rc_axis(c, nnv_rc_int_attr(c, "axis", 0), x.rank),
+             at = limited_indices(c, indices, x.dims[axis], "fast");
+    size_t n = nnv_rc_elems(&y), step = 1;
+    double *first = NNV_NEW(c->arena, double, n); /* the place of index 0 */
+    if (nnv_rc_int_attr(c, "support_negative_indices", 0))
+        nnv_rc_refuse(c, "support_negative_indices: GATHER has none");
+    if (!first) nnv_rc_no_memory(c);
+    if (!nnv_rc_ok(c)) return;
+    for (uint32_t d = x.rank, inner = 1; d-- > 0; inner *= y.dims[d]) {
+        for (size_t i = 0; i < n && d != axis; i++) first[i] += (double)(i / inner % y.dims[d] * step);
+        step *= x.dims[d];
+    }
+    step = 1;
+    for (uint32_t d = axis + 1; d < x.rank; d++) step *= x.dims[d];
+    uint32_t places;
+    if (nnv_is_constant(&c->b.operand[at])) {
+        const double *v = nnv_rc_numbers(c, indices, "the indices");
+        for (size_t i = 0; v && i < n; i++) first[i] += v[i] * (double)step;
+        places = nnv_rc_const(c, NNV_RC_I32_TENSOR, &y, first);
+    } else if (x.rank == 1) {
+        places = at;
+    } else {
+        places = nnv_rc_combined(c, ANEURALNETWORKS_ADD, nnv_rc_by(c, ANEURALNETWORKS_MUL, at, (double)step),
+                                 nnv_rc_const(c, NNV_RC_I32_TENSOR, &y, first));
+    }
+    NNV_RC_EMIT(c, ANEURALNETWORKS_GATHER, nnv_rc_result(c, 0), nnv_rc_reshaped(c, nnv_rc_in(c, 0), &flat, NNV_RC_NONE),
+                nnv_rc_int(c, 0), places);
+}
+
 /* An operand in the result's shape: a constant is stretched now. */
 static uint32_t stretched(struct nnv_rc *c, size_t i) {
     uint32_t value = nnv_rc_arg(c, i);
@@ -136,6 +170,7 @@ static void arg(struct nnv_rc *c) {
 #define OP(name) ANEURALNETWORKS_##name
 static const struct nnv_rc_row rows[] = {
     {"take", take, -1, NNV_RC_NUMBER, NNV_RC_MOVES, 3, "GATHER, MAXIMUM, MINIMUM"},
+    {"gather", gather, -1, NNV_RC_NUMBER, NNV_RC_MOVES, 3, "GATHER, MUL, ADD"},
     {"where", where, -1, NNV_RC_BOOL, NNV_RC_MOVES, 3, "SELECT, TILE"},
     {"topk", topk, -1, NNV_RC_NUMBER, NNV_RC_MOVES, 3, "TOPK_V2"},
     {"argmax", arg, OP(ARGMAX), NNV_RC_NUMBER, 0, 3, "ARGMAX"},

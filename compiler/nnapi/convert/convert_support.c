@@ -14,6 +14,7 @@ struct nnv_convert_support {
     struct nnv_arena *arena;
     struct nnv_map structures; /**< the reasons against them; NULL: supported */
     struct nnv_id_map calls;   /**< the same, by address */
+    bool no_memory;            /**< a call was refused because memory ran out */
 };
 
 static const char *const targets[] = {"nnapi"};
@@ -46,6 +47,7 @@ static void describe(struct nnv_text *t, const struct nnv_rc *c) {
     for (uint32_t i = 0; i < c->n_nodes; i++) {
         const struct nnv_rc_node *n = &c->nodes[i];
         nnv_text_addf(t, "%s(", n->row->name);
+        if (nnv_rc_flow(n->e->callee)) nnv_text_addf(t, "%p,", (const void *)n->e->callee); /* equals itself alone */
         for (size_t k = 0; k < n->e->n_args; k++) {
             for (uint32_t j = 0; j < n->args[k].n; j++) nnv_text_addf(t, "%u ", n->args[k].v[j]);
             nnv_text_add(t, ",");
@@ -90,6 +92,11 @@ static struct nnv_rc_list *operands(struct nnv_rc *c, const struct nnv_relay_exp
     return args;
 }
 
+static const char *no_memory(struct nnv_convert_support *s) {
+    s->no_memory = true;
+    return NNV_OUT_OF_MEMORY;
+}
+
 /* The answer for a graph, from one of equal structure or by conversion. */
 static const char *answer(struct nnv_convert_support *s, struct nnv_rc *c, const char *structure, struct nnv_rc_list in,
                           struct nnv_rc_list results) {
@@ -99,7 +106,8 @@ static const char *answer(struct nnv_convert_support *s, struct nnv_rc *c, const
     nnv_rc_model(c, in, results, false, &converted);
     char *key = nnv_arena_strdup(s->arena, structure);
     char *reason = nnv_rc_ok(c) ? NULL : nnv_arena_strdup(s->arena, c->err->text);
-    if (!key || (!reason && !nnv_rc_ok(c)) || !nnv_map_put(&s->structures, key, reason)) return NNV_OUT_OF_MEMORY;
+    if (c->st == NNV_NO_MEMORY || !key || (!reason && !nnv_rc_ok(c)) || !nnv_map_put(&s->structures, key, reason))
+        return no_memory(s);
     return reason;
 }
 
@@ -108,12 +116,7 @@ static void flatten(struct nnv_rc *c, const struct nnv_relay_expr *call, struct 
                     struct nnv_rc_list *results) {
     c->bare = true;
     struct nnv_rc_list *args = operands(c, call, in);
-    if (nnv_rc_ok(c) && call->callee->kind == NNV_RELAY_FUNCTION) {
-        *results = nnv_rc_flatten(c, call->callee, args);
-    } else if (nnv_rc_ok(c)) {
-        uint32_t node = nnv_rc_add_node(c, call, args);
-        if (nnv_rc_ok(c)) *results = c->nodes[node].out;
-    }
+    if (nnv_rc_ok(c)) *results = nnv_rc_call(c, call, args);
 }
 
 enum nnv_status nnv_convert_call(const struct nnv_relay_module *m, const struct nnv_relay_expr *call,
@@ -141,18 +144,18 @@ static const char *try(struct nnv_convert_support *s, const struct nnv_relay_exp
     if (nnv_rc_ok(&c)) {
         struct nnv_text structure = {0};
         describe(&structure, &c);
-        const char *reason = structure.failed ? NNV_OUT_OF_MEMORY : answer(s, &c, structure.data, in, results);
+        const char *reason = structure.failed ? no_memory(s) : answer(s, &c, structure.data, in, results);
         nnv_text_free(&structure);
         return reason;
     }
-    const char *reason = nnv_arena_strdup(s->arena, err.text);
-    return reason ? reason : NNV_OUT_OF_MEMORY;
+    const char *reason = c.st == NNV_NO_MEMORY ? NULL : nnv_arena_strdup(s->arena, err.text);
+    return reason ? reason : no_memory(s);
 }
 
 /* The same with arenas of its own. */
 static const char *reason_against(struct nnv_convert_support *s, const struct nnv_relay_expr *call) {
     struct nnv_arena *arena = nnv_arena_new(), *scratch = nnv_arena_new();
-    const char *reason = arena && scratch ? try(s, call, arena, scratch) : NNV_OUT_OF_MEMORY;
+    const char *reason = arena && scratch ? try(s, call, arena, scratch) : no_memory(s);
     nnv_arena_free(arena);
     nnv_arena_free(scratch);
     return reason;
@@ -164,27 +167,11 @@ static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call)
     const uint32_t known = nnv_id_find(&s->calls, nnv_id(call));
     if (known != NNV_MAP_NONE) return !s->calls.item[known].value;
     const char *reason = reason_against(s, call);
-    return nnv_id_put(&s->calls, nnv_id(call), (void *)(uintptr_t)reason) && !reason;
+    s->no_memory = !nnv_id_put(&s->calls, nnv_id(call), (void *)(uintptr_t)reason) || s->no_memory;
+    return !reason;
 }
 
 /* ------------------------------------------------------------------- composites */
-
-/* The body in place of the call. A composite's body is its own, so it can be changed. */
-static bool dissolve(struct nnv_relay_expr *call, struct nnv_arena *scratch) {
-    struct nnv_relay_expr *function = call->callee, *body = function->args[0], keep = *call;
-    struct nnv_relay_list list;
-    if (nnv_relay_post_order(body, NULL, NULL, scratch, &list) != NNV_OK) return false;
-    for (size_t i = 0; i < list.n; i++)
-        for (size_t k = 0; k < list.exprs[i]->n_args; k++)
-            for (size_t p = 0; p < function->n_params; p++)
-                if (list.exprs[i]->args[k] == function->params[p]) list.exprs[i]->args[k] = keep.args[p];
-    *call = *body;
-    call->id = keep.id;
-    call->bound = keep.bound;
-    call->span = keep.span;
-    call->type = keep.type;
-    return true;
-}
 
 enum nnv_status nnv_convert_dissolve(struct nnv_convert_support *s, struct nnv_err *err) {
     struct nnv_arena *scratch = nnv_arena_new();
@@ -198,11 +185,15 @@ enum nnv_status nnv_convert_dissolve(struct nnv_convert_support *s, struct nnv_e
         for (size_t i = 0; ok && i < list.n; i++) {
             const char *name = nnv_composite_name(list.exprs[i]);
             if (name && strncmp(name, "nnapi.", 6) == 0 && reason_against(s, list.exprs[i]))
-                ok = dissolve(list.exprs[i], scratch);
+                ok = nnv_composite_dissolve(list.exprs[i], scratch);
         }
     }
     nnv_arena_free(scratch);
-    return ok ? NNV_OK : nnv_no_memory(err);
+    return ok ? nnv_convert_asked(s, err) : nnv_no_memory(err);
+}
+
+enum nnv_status nnv_convert_asked(const struct nnv_convert_support *s, struct nnv_err *err) {
+    return s->no_memory ? nnv_no_memory(err) : NNV_OK;
 }
 
 struct nnv_convert_support *nnv_convert_support_new(struct nnv_relay_module *m,

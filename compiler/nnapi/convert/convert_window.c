@@ -50,7 +50,7 @@ static void find_pool(struct nnv_rc *c, struct pool *p) {
 
 /* Padding that counts as zeros is an operation of its own. */
 static void average_with_zeros(struct nnv_rc *c, const char *layout, struct pool *p, const uint32_t *at) {
-    struct nnv_rc_shape shape = nnv_rc_shape(c, nnv_rc_arg(c, 0));
+    struct nnv_rc_shape is = nnv_rc_shape(c, nnv_rc_arg(c, 0)), image = nnv_rc_image(&is, layout), shape = image;
     double pads[8] = {0};
     for (size_t i = 0; i < 2; i++) {
         pads[at[i] * 2] = (double)p->pad[i];
@@ -60,24 +60,33 @@ static void average_with_zeros(struct nnv_rc *c, const char *layout, struct pool
     memset(p->pad, 0, sizeof p->pad);
     uint32_t padded = nnv_rc_temp(c, nnv_rc_encoding(c, nnv_rc_arg(c, 0)), &shape);
     (void)nnv_rc_result(c, 0); /* its number is before those of the constants */
-    NNV_RC_EMIT(c, ANEURALNETWORKS_PAD, padded, nnv_rc_in(c, 0),
+    NNV_RC_EMIT(c, ANEURALNETWORKS_PAD, padded, nnv_rc_reshaped(c, nnv_rc_in(c, 0), &image, NNV_RC_NONE),
                 nnv_rc_const(c, NNV_RC_I32_TENSOR, &(struct nnv_rc_shape){2, {4, 2}}, pads));
     emit_pool(c, padded, ANEURALNETWORKS_AVERAGE_POOL_2D, layout, p);
 }
 
 static const char *pool_layout(struct nnv_rc *c, uint32_t at[2]) {
-    const char *layout = nnv_rc_text_attr(c, "layout", "NCHW"), *out = nnv_rc_text_attr(c, "out_layout", layout);
-    if (strcmp(layout, out) != 0) nnv_rc_refuse(c, "out_layout %s differs from layout %s", out, layout);
+    const char *layout = nnv_rc_layout_attr(c, "layout"), *out = nnv_rc_text_attr(c, "out_layout", "");
+    if (*out && strcmp(layout, nnv_rc_layout_attr(c, "out_layout")) != 0)
+        nnv_rc_refuse(c, "out_layout %s differs from layout %s", out, layout);
     at[0] = strcmp(layout, "NCHW") == 0 ? 2 : 1;
     at[1] = at[0] + 1;
     return layout;
 }
 
-static void pool2d(struct nnv_rc *c) {
+/* Operand 0 and the result as images. */
+static void find_images(struct nnv_rc *c, const char *layout, struct nnv_rc_shape *x, struct nnv_rc_shape *y) {
+    struct nnv_rc_shape in = nnv_rc_shape(c, nnv_rc_arg(c, 0)), out = nnv_rc_shape(c, nnv_rc_out(c, 0));
+    *x = nnv_rc_image(&in, layout);
+    *y = nnv_rc_image(&out, layout);
+}
+
+static void pool(struct nnv_rc *c) {
     struct pool p = {.count_padding = nnv_rc_int_attr(c, "count_include_pad", 0)};
-    struct nnv_rc_shape x = nnv_rc_shape(c, nnv_rc_arg(c, 0)), y = nnv_rc_shape(c, nnv_rc_out(c, 0));
+    struct nnv_rc_shape x, y;
     uint32_t at[2];
     const char *layout = pool_layout(c, at);
+    find_images(c, layout, &x, &y);
     find_pool(c, &p);
     if (!nnv_rc_ok(c)) return;
     find_end(c, &p, &x, &y, at);
@@ -101,8 +110,9 @@ static void global_pool(struct nnv_rc *c) {
 static void adaptive_pool(struct nnv_rc *c) {
     uint32_t at[2];
     const char *layout = pool_layout(c, at);
-    struct nnv_rc_shape x = nnv_rc_shape(c, nnv_rc_arg(c, 0)), y = nnv_rc_shape(c, nnv_rc_out(c, 0));
+    struct nnv_rc_shape x, y;
     struct pool p = {0};
+    find_images(c, layout, &x, &y);
     for (size_t i = 0; i < 2; i++) {
         uint32_t in = x.dims[at[i]], out = y.dims[at[i]];
         if (!out || in % out) {
@@ -174,9 +184,16 @@ static void upsampling(struct nnv_rc *c) {
 
 #define REAL NNV_RC_REAL | NNV_RC_FUSES
 static const struct nnv_rc_row rows[] = {
-    {"nn.max_pool2d", pool2d, ANEURALNETWORKS_MAX_POOL_2D, NNV_RC_FLOAT | NNV_RC_BYTE, REAL | NNV_RC_MOVES, 1,
+    {"nn.max_pool1d", pool, ANEURALNETWORKS_MAX_POOL_2D, NNV_RC_FLOAT | NNV_RC_BYTE, REAL | NNV_RC_MOVES, 1,
      "MAX_POOL_2D"},
-    {"nn.avg_pool2d", pool2d, ANEURALNETWORKS_AVERAGE_POOL_2D, NNV_RC_FLOAT, REAL, 1, "AVERAGE_POOL_2D"},
+    {"nn.avg_pool1d", pool, ANEURALNETWORKS_AVERAGE_POOL_2D, NNV_RC_FLOAT, REAL, 1, "AVERAGE_POOL_2D"},
+    {"nn.adaptive_avg_pool1d", adaptive_pool, ANEURALNETWORKS_AVERAGE_POOL_2D, NNV_RC_FLOAT, REAL, 1,
+     "AVERAGE_POOL_2D"},
+    {"nn.adaptive_max_pool1d", adaptive_pool, ANEURALNETWORKS_MAX_POOL_2D, NNV_RC_FLOAT | NNV_RC_BYTE,
+     REAL | NNV_RC_MOVES, 1, "MAX_POOL_2D"},
+    {"nn.max_pool2d", pool, ANEURALNETWORKS_MAX_POOL_2D, NNV_RC_FLOAT | NNV_RC_BYTE, REAL | NNV_RC_MOVES, 1,
+     "MAX_POOL_2D"},
+    {"nn.avg_pool2d", pool, ANEURALNETWORKS_AVERAGE_POOL_2D, NNV_RC_FLOAT, REAL, 1, "AVERAGE_POOL_2D"},
     {"nn.global_max_pool2d", global_pool, ANEURALNETWORKS_MAX_POOL_2D, NNV_RC_FLOAT | NNV_RC_BYTE, REAL | NNV_RC_MOVES,
      1, "MAX_POOL_2D"},
     {"nn.global_avg_pool2d", global_pool, ANEURALNETWORKS_AVERAGE_POOL_2D, NNV_RC_FLOAT, REAL, 1, "AVERAGE_POOL_2D"},

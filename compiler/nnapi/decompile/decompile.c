@@ -252,8 +252,9 @@ struct nnv_relay_expr *nnv_decompile_call(struct nnv_decompiler *l, const char *
 /* ------------------------------------------------------------------- the model */
 
 static const struct nnv_decompile_row *row_of(int32_t code) {
-    static const struct nnv_decompile_rows *const tables[] = {&nnv_decompile_layers, &nnv_decompile_others};
-    for (size_t t = 0; t < 2; t++)
+    static const struct nnv_decompile_rows *const tables[] = {&nnv_decompile_layers, &nnv_decompile_others,
+                                                              &nnv_decompile_recurrent};
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (size_t i = 0; i < tables[t]->n; i++)
             if (tables[t]->rows[i].code == code) return &tables[t]->rows[i];
     return NULL;

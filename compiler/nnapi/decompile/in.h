@@ -28,7 +28,7 @@ struct nnv_decompile_rows {
     const struct nnv_decompile_row *rows;
     size_t n;
 };
-extern const struct nnv_decompile_rows nnv_decompile_layers, nnv_decompile_others;
+extern const struct nnv_decompile_rows nnv_decompile_layers, nnv_decompile_others, nnv_decompile_recurrent;
 
 /* Inputs and outputs of the operation by position. */
 const struct nnv_operand *nnv_decompile_operand(const struct nnv_decompiler *l, uint32_t i);

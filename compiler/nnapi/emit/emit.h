@@ -21,7 +21,7 @@ struct nnv_emit {
 
 /** A constant of the model in the file of constants: where it begins, a multiple of NNV_EMIT_ALIGN. */
 struct nnv_emit_place {
-    uint32_t operand;
+    uint32_t graph, operand; /**< graph: 0 is the main one, n + 1 referenced model n */
     size_t offset, bytes;
 };
 
@@ -29,12 +29,12 @@ struct nnv_emit_place {
 struct nnv_emit_weights {
     const char *file;               /**< its name, beside the shared library */
     struct nnv_text bytes;          /**< none if no constant is large */
-    struct nnv_emit_place **places; /**< by region, then by operand, rising */
+    struct nnv_emit_place **places; /**< by region, then by graph and operand, rising */
     size_t *n_places;
 };
 /**
  * Gathers the constants of more than NNV_EMIT_SMALL bytes. places are of arena; nnv_text_free(&out->bytes) is the
- * caller's. NNV_UNSUPPORTED: a model with subgraphs, or of a shape that is not known.
+ * caller's. NNV_UNSUPPORTED: a model of a shape that is not known.
  */
 NNV_USE_RESULT enum nnv_status nnv_emit_gather(const struct nnv_emit *regions, size_t n, const char *file,
                                                struct nnv_arena *arena, struct nnv_emit_weights *out,
@@ -42,7 +42,7 @@ NNV_USE_RESULT enum nnv_status nnv_emit_gather(const struct nnv_emit *regions, s
 
 /* The texts of region r. out->failed tells that memory ran out. */
 
-/** JSON: types, constants, memories, operands, operations, inputs, outputs. */
+/** JSON: types, constants, memories, operands, operations, inputs, outputs, and the same of referenced models. */
 void nnv_emit_json(const struct nnv_emit *regions, size_t r, const struct nnv_emit_weights *w, struct nnv_text *out);
 /** C++17: the header of the class and of the extern "C" functions around it, FUNCTION.h. */
 void nnv_emit_header(const struct nnv_emit *regions, size_t r, const struct nnv_emit_weights *w, struct nnv_text *out);

@@ -86,7 +86,7 @@ static int64_t position(const uint32_t *list, uint32_t n, uint32_t i) {
 }
 
 static void add_operand(const struct nnv_emit_tables *t, uint32_t i, struct nnv_text *out) {
-    const struct nnv_operand *o = &t->main->operands[i];
+    const struct nnv_operand *o = &t->graph->operands[i];
     const struct nnv_emit_place *place = t->place[i];
     const char *name = nnv_emit_value_name(t, i);
     nnv_text_addf(out, "{\"type\": %u", t->type_of[i]);
@@ -97,12 +97,14 @@ static void add_operand(const struct nnv_emit_tables *t, uint32_t i, struct nnv_
         nnv_text_addf(out, ", \"value\": {\"type\": \"constant_idx\", \"value\": %u}", t->constant_of[i]);
     else if (o->lifetime == NNV_NO_VALUE)
         nnv_text_add(out, ", \"value\": {\"type\": \"no_value\"}");
+    else if (o->lifetime == NNV_SUBGRAPH)
+        nnv_text_addf(out, ", \"value\": {\"type\": \"model_idx\", \"value\": %u}", o->subgraph);
     else if (o->lifetime == NNV_SUBGRAPH_INPUT)
         nnv_text_addf(out, ", \"value\": {\"type\": \"memory_ptr\", \"value\": \"input%lld\"}",
-                      (long long)position(t->main->in, t->main->nin, i));
+                      (long long)position(t->graph->in, t->graph->nin, i));
     else if (o->lifetime == NNV_SUBGRAPH_OUTPUT)
         nnv_text_addf(out, ", \"value\": {\"type\": \"memory_ptr\", \"value\": \"output%lld\"}",
-                      (long long)position(t->main->out, t->main->nout, i));
+                      (long long)position(t->graph->out, t->graph->nout, i));
     if (*name) {
         nnv_text_add(out, ", \"name\": ");
         nnv_text_add_json(out, name);
@@ -122,11 +124,16 @@ static void add_operations(const struct nnv_subgraph *s, struct nnv_text *out) {
     }
 }
 
-static void add_region(const struct nnv_emit_tables *t, struct nnv_text *out) {
-    nnv_text_add(out, "{\"function\": ");
-    nnv_text_add_json(out, t->region->function);
-    nnv_text_addf(out, ", \"featureLevel\": %d, \"relaxed\": %s,\n \"types\": [", t->region->converted->level,
-                  t->region->converted->model.relaxed ? "true" : "false");
+static void add_memories(const struct nnv_emit_tables *t, struct nnv_text *out) {
+    nnv_text_add(out, "],\n \"memories\": [");
+    if (!t->uses_file) return;
+    nnv_text_add(out, "\n  {\"file_name\": ");
+    nnv_text_add_json(out, t->weights->file);
+    nnv_text_addf(out, ", \"size\": %zu}", t->weights->bytes.len);
+}
+
+static void add_graph(const struct nnv_emit_tables *t, struct nnv_text *out) {
+    nnv_text_add(out, " \"types\": [");
     for (uint32_t i = 0; i < t->n_types; i++) {
         begin_entry(out, i);
         add_type(out, t->type[i]);
@@ -136,32 +143,42 @@ static void add_region(const struct nnv_emit_tables *t, struct nnv_text *out) {
         begin_entry(out, i);
         add_constant(out, t->constant[i]);
     }
-    nnv_text_add(out, "],\n \"memories\": [");
-    if (t->uses_file) {
-        nnv_text_add(out, "\n  {\"file_name\": ");
-        nnv_text_add_json(out, t->weights->file);
-        nnv_text_addf(out, ", \"size\": %zu}", t->weights->bytes.len);
-    }
+    if (t->number == 0) add_memories(t, out);
     nnv_text_add(out, "],\n \"operands\": [");
-    for (uint32_t i = 0; i < t->main->noperands; i++) {
+    for (uint32_t i = 0; i < t->graph->noperands; i++) {
         begin_entry(out, i);
         add_operand(t, i, out);
     }
     nnv_text_add(out, "],\n \"operations\": [");
-    add_operations(t->main, out);
+    add_operations(t->graph, out);
     nnv_text_add(out, "],\n \"inputs\": ");
-    add_indices(out, t->main->in, t->main->nin);
+    add_indices(out, t->graph->in, t->graph->nin);
     nnv_text_add(out, ",\n \"outputs\": ");
-    add_indices(out, t->main->out, t->main->nout);
-    nnv_text_add(out, "}\n");
+    add_indices(out, t->graph->out, t->graph->nout);
 }
 
-void nnv_emit_json(const struct nnv_emit *regions, size_t r, const struct nnv_emit_weights *w, struct nnv_text *out) {
+/** Adds graph g of region r. */
+static void add_tabulated(const struct nnv_emit *regions, size_t r, uint32_t g, const struct nnv_emit_weights *w,
+                          struct nnv_text *out) {
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_emit_tables t;
-    if (arena && nnv_emit_tabulate(regions, r, w, arena, &t))
-        add_region(&t, out);
+    if (arena && nnv_emit_tabulate(regions, r, g, w, arena, &t))
+        add_graph(&t, out);
     else
         out->failed = true;
     nnv_arena_free(arena);
+}
+
+void nnv_emit_json(const struct nnv_emit *regions, size_t r, const struct nnv_emit_weights *w, struct nnv_text *out) {
+    const struct nnv_converted *c = regions[r].converted;
+    nnv_text_add(out, "{\"function\": ");
+    nnv_text_add_json(out, regions[r].function);
+    nnv_text_addf(out, ", \"featureLevel\": %d, \"relaxed\": %s,\n", c->level, c->model.relaxed ? "true" : "false");
+    add_tabulated(regions, r, 0, w, out);
+    for (uint32_t i = 0; i < c->model.nreferenced; i++) {
+        nnv_text_add(out, i ? ",\n {\n" : ",\n \"referenced\": [{\n");
+        add_tabulated(regions, r, i + 1, w, out);
+        nnv_text_add(out, i + 1 < c->model.nreferenced ? "}" : "}]");
+    }
+    nnv_text_add(out, "}\n");
 }

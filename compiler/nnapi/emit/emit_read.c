@@ -14,10 +14,13 @@
 struct reader {
     struct nnv_arena *arena;
     struct nnv_err *err;
-    const json_t *types, *constants, *memories, *operands, *operations;
+    const json_t *memories;
     const char *weights;
     size_t weights_bytes;
-    struct nnv_subgraph main;
+    uint32_t n_referenced;
+    /* of the graph at hand */
+    const json_t *types, *constants, *operands, *operations;
+    struct nnv_subgraph graph;
 };
 
 #define expected(r, ...) nnv_fail((r)->err, NNV_INVALID, __VA_ARGS__)
@@ -93,7 +96,7 @@ static enum nnv_status read_type(struct reader *r, const json_t *type, struct nn
     const json_t *scale = json_object_get(type, "scale");
     int64_t zero = 0;
     enum nnv_status st = NNV_OK;
-    if (!t || t->kind == NNV_KIND_MODEL) return expected(r, "type: expected the name of an operand type");
+    if (!t) return expected(r, "type: expected the name of an operand type");
     o->type = t->code;
     if (t->tensor) st = get_indices(r, type, "shape", (int64_t)NNV_DIM_MAX + 1, &o->dims, &o->rank);
     if (st == NNV_OK && scale && !json_is_number(scale)) st = expected(r, "scale: expected a number");
@@ -166,9 +169,21 @@ static enum nnv_status read_from_file(struct reader *r, const json_t *value, str
 
 /* ------------------------------------------------------------------------ operands */
 
+static enum nnv_status read_reference(struct reader *r, const json_t *value, struct nnv_operand *o) {
+    const char *kind = json_string_value(json_object_get(value, "type"));
+    int64_t at;
+    if (!kind || strcmp(kind, "model_idx") != 0) return expected(r, "type: expected model_idx, as of a MODEL");
+    enum nnv_status st = get_int(r, value, "value", 0, (int64_t)r->n_referenced - 1, &at);
+    if (st != NNV_OK) return st;
+    o->lifetime = NNV_SUBGRAPH;
+    o->subgraph = (uint32_t)at;
+    return NNV_OK;
+}
+
 static enum nnv_status read_value(struct reader *r, const json_t *value, struct nnv_operand *o) {
     const char *kind = json_string_value(json_object_get(value, "type"));
     int64_t at;
+    if (nnv_type(o->type)->kind == NNV_KIND_MODEL) return read_reference(r, value, o);
     if (!value || (kind && strcmp(kind, "memory_ptr") == 0))
         return NNV_OK; /* inputs and outputs are lists of their own */
     if (kind && strcmp(kind, "ann_memory") == 0) return read_from_file(r, value, o);
@@ -195,7 +210,7 @@ static enum nnv_status read_operand(struct reader *r, const json_t *operand, str
 }
 
 static enum nnv_status read_operands(struct reader *r) {
-    struct nnv_subgraph *s = &r->main;
+    struct nnv_subgraph *s = &r->graph;
     s->noperands = (uint32_t)json_array_size(r->operands);
     if (!(s->operands = NNV_NEW(r->arena, struct nnv_operand, s->noperands))) return no_memory(r);
     for (uint32_t i = 0; i < s->noperands; i++) {
@@ -206,7 +221,7 @@ static enum nnv_status read_operands(struct reader *r) {
 }
 
 static enum nnv_status read_operations(struct reader *r) {
-    struct nnv_subgraph *s = &r->main;
+    struct nnv_subgraph *s = &r->graph;
     s->noperations = (uint32_t)json_array_size(r->operations);
     if (!(s->operations = NNV_NEW(r->arena, struct nnv_operation, s->noperations))) return no_memory(r);
     for (uint32_t i = 0; i < s->noperations; i++) {
@@ -223,31 +238,47 @@ static enum nnv_status read_operations(struct reader *r) {
     return NNV_OK;
 }
 
-static enum nnv_status read_arguments(struct reader *r, const json_t *document) {
-    struct nnv_subgraph *s = &r->main;
-    enum nnv_status st = get_indices(r, document, "inputs", s->noperands, &s->in, &s->nin);
-    if (st == NNV_OK) st = get_indices(r, document, "outputs", s->noperands, &s->out, &s->nout);
+static enum nnv_status read_arguments(struct reader *r, const json_t *json) {
+    struct nnv_subgraph *s = &r->graph;
+    enum nnv_status st = get_indices(r, json, "inputs", s->noperands, &s->in, &s->nin);
+    if (st == NNV_OK) st = get_indices(r, json, "outputs", s->noperands, &s->out, &s->nout);
     for (uint32_t i = 0; st == NNV_OK && i < s->nin; i++) s->operands[s->in[i]].lifetime = NNV_SUBGRAPH_INPUT;
     for (uint32_t i = 0; st == NNV_OK && i < s->nout; i++) s->operands[s->out[i]].lifetime = NNV_SUBGRAPH_OUTPUT;
     return st;
 }
 
-static enum nnv_status read_model(struct reader *r, const json_t *document, struct nnv_model *model) {
-    const json_t *memory;
-    int64_t size;
-    enum nnv_status st = get_list(r, document, "types", &r->types);
-    if (st == NNV_OK) st = get_list(r, document, "constants", &r->constants);
-    if (st == NNV_OK) st = get_list(r, document, "memories", &r->memories);
-    if (st == NNV_OK) st = get_list(r, document, "operands", &r->operands);
-    if (st == NNV_OK) st = get_list(r, document, "operations", &r->operations);
-    memory = st == NNV_OK ? json_array_get(r->memories, 0) : NULL;
-    if (memory) st = get_int(r, memory, "size", (int64_t)r->weights_bytes, (int64_t)r->weights_bytes, &size);
+static enum nnv_status read_graph(struct reader *r, const json_t *json, struct nnv_subgraph *out) {
+    r->graph = (struct nnv_subgraph){0};
+    enum nnv_status st = get_list(r, json, "types", &r->types);
+    if (st == NNV_OK) st = get_list(r, json, "constants", &r->constants);
+    if (st == NNV_OK) st = get_list(r, json, "operands", &r->operands);
+    if (st == NNV_OK) st = get_list(r, json, "operations", &r->operations);
     if (st == NNV_OK) st = read_operands(r);
     if (st == NNV_OK) st = read_operations(r);
-    if (st == NNV_OK) st = read_arguments(r, document);
+    if (st == NNV_OK) st = read_arguments(r, json);
+    *out = r->graph;
+    return st;
+}
+
+static enum nnv_status read_model(struct reader *r, const json_t *document, struct nnv_model *model) {
+    const json_t *memory, *referenced = NULL;
+    int64_t size;
+    enum nnv_status st = get_list(r, document, "memories", &r->memories);
+    memory = st == NNV_OK ? json_array_get(r->memories, 0) : NULL;
+    if (memory) st = get_int(r, memory, "size", (int64_t)r->weights_bytes, (int64_t)r->weights_bytes, &size);
+    if (st == NNV_OK && json_object_get(document, "referenced")) st = get_list(r, document, "referenced", &referenced);
     if (st != NNV_OK) return st;
-    *model = (struct nnv_model){.main = r->main, .relaxed = json_is_true(json_object_get(document, "relaxed"))};
-    return nnv_validate(model, r->arena, NULL, r->err);
+    const uint32_t n = r->n_referenced = (uint32_t)json_array_size(referenced);
+    *model = (struct nnv_model){.nreferenced = n,
+                                .referenced = NNV_NEW(r->arena, struct nnv_subgraph, n),
+                                .relaxed = json_is_true(json_object_get(document, "relaxed"))};
+    if (!model->referenced) return no_memory(r);
+    st = read_graph(r, document, &model->main);
+    for (uint32_t i = 0; i < n && st == NNV_OK; i++) {
+        st = read_graph(r, json_array_get(referenced, i), &model->referenced[i]);
+        if (st != NNV_OK) return nnv_at(r->err, st, "referenced[%u]", i);
+    }
+    return st == NNV_OK ? nnv_validate(model, r->arena, NULL, r->err) : st;
 }
 
 enum nnv_status nnv_emit_read(const char *json, size_t len, const char *name, const void *weights, size_t weights_bytes,

@@ -5,19 +5,25 @@
 
 #include "compiler/nnapi/emit/emit.h"
 
-/** One region, numbered: equal types and equal small constants have one number. */
+/** Graph g of a model: 0 is the main one, n + 1 referenced model n. */
+static inline const struct nnv_subgraph *nnv_emit_graph(const struct nnv_model *m, uint32_t g) {
+    return g ? &m->referenced[g - 1] : &m->main;
+}
+
+/** One graph of a region, numbered: equal types and equal small constants have one number. */
 struct nnv_emit_tables {
     const struct nnv_emit *region;
-    const struct nnv_subgraph *main;
+    uint32_t number; /**< of the graph */
+    const struct nnv_subgraph *graph;
     const struct nnv_emit_weights *weights;
     uint32_t *type_of, *constant_of;             /**< by operand; constant_of is meaningful for small constants */
     const struct nnv_operand **type, **constant; /**< by number: the first operand of it */
     uint32_t n_types, n_constants;
     const struct nnv_emit_place **place; /**< by operand: in the file of constants, or NULL */
-    bool uses_file;
+    bool uses_file;                      /**< the region does */
 };
-/** False when out of memory. */
-bool nnv_emit_tabulate(const struct nnv_emit *regions, size_t r, const struct nnv_emit_weights *w,
+/** Graph `number` of region r. False when out of memory. */
+bool nnv_emit_tabulate(const struct nnv_emit *regions, size_t r, uint32_t number, const struct nnv_emit_weights *w,
                        struct nnv_arena *arena, struct nnv_emit_tables *t);
 
 /** A constant that stands in the code. */

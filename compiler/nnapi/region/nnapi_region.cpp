@@ -8,14 +8,23 @@
 #pragma weak ANeuralNetworksDevice_getFeatureLevel
 #pragma weak ANeuralNetworksModel_setOperandSymmPerChannelQuantParams
 #pragma weak ANeuralNetworksModel_relaxComputationFloat32toFloat16
+#pragma weak ANeuralNetworksModel_setOperandValueFromModel
 #pragma weak ANeuralNetworksCompilation_createForDevices
 #pragma weak ANeuralNetworksCompilation_setCaching
+#pragma weak ANeuralNetworksCompilation_setPriority
+#pragma weak ANeuralNetworksCompilation_setTimeout
 #pragma weak ANeuralNetworksExecution_compute
 #pragma weak ANeuralNetworksExecution_burstCompute
+#pragma weak ANeuralNetworksExecution_getDuration
+#pragma weak ANeuralNetworksExecution_setMeasureTiming
+#pragma weak ANeuralNetworksExecution_setReusable
+#pragma weak ANeuralNetworksExecution_setTimeout
 #pragma weak ANeuralNetworksBurst_create
 #pragma weak ANeuralNetworksBurst_free
 
 #include "nnapi_region.h"
+
+#include <new>
 
 #include <stdio.h>
 #include <string.h>
@@ -101,16 +110,21 @@ template <class T> int made(int code, T *const &object) {
 
 /* ---------------------------------------------------------------------- model */
 
-Region::Region(const nnapi_region_configuration &configuration, const nnapi_region_description &description)
+Region::Region(const nnapi_region_configuration &configuration, const nnapi_region_description &description,
+               const Model &model)
     : configuration_(configuration), description_(description) {
-    check(made(ANeuralNetworksModel_create(&model_), model_), "ANeuralNetworksModel_create");
     if (description_.weights) open_weights();
+    if (!error_ && model.referenced_count) build_referenced(model);
+    if (!error_) build(model);
+    if (!error_) compile();
 }
 
 Region::~Region() {
     if (burst_) ANeuralNetworksBurst_free(burst_);
     ANeuralNetworksCompilation_free(compilation_);
     ANeuralNetworksModel_free(model_);
+    while (referenced_count_ > 0) ANeuralNetworksModel_free(referenced_[--referenced_count_]);
+    delete[] referenced_;
     ANeuralNetworksMemory_free(memory_);
     if (file_ >= 0) close(file_);
 }
@@ -124,72 +138,92 @@ bool Region::check(int code, const char *where) {
     return error_ == 0;
 }
 
+/** Maps the weights: from a page's begin on, wherever in the file they are. */
 void Region::open_weights() {
     char path[4096];
     struct stat s;
     const char *folder = configuration_.folder ? configuration_.folder : ".";
-    const int n = snprintf(path, sizeof path, "%s/%s", folder, description_.weights);
-    if (error_) return;
-    file_ = n > 0 && static_cast<size_t>(n) < sizeof path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (file_ < 0 || fstat(file_, &s) != 0 || static_cast<uint64_t>(s.st_size) != description_.weights_bytes) {
+    nnapi_region_file file = {-1, 0};
+    if (configuration_.weights) {
+        file = *configuration_.weights;
+    } else if (snprintf(path, sizeof path, "%s/%s", folder, description_.weights) < static_cast<int>(sizeof path)) {
+        file.descriptor = file_ = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    const uint64_t bytes = description_.weights_bytes;
+    const bool there = file.descriptor >= 0 && fstat(file.descriptor, &s) == 0;
+    const uint64_t size = there ? static_cast<uint64_t>(s.st_size) : 0;
+    if (configuration_.weights ? size < bytes || size - bytes < file.offset : size != bytes) {
         check(ANEURALNETWORKS_UNMAPPABLE, "the file of weights is missing or has another size");
         return;
     }
-    check(made(ANeuralNetworksMemory_createFromFd(static_cast<size_t>(s.st_size), PROT_READ, file_, 0, &memory_),
+    weights_at_ = file.offset % static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    check(made(ANeuralNetworksMemory_createFromFd(static_cast<size_t>(weights_at_ + bytes), PROT_READ, file.descriptor,
+                                                  static_cast<size_t>(file.offset - weights_at_), &memory_),
                memory_),
           "ANeuralNetworksMemory_createFromFd");
 }
 
-void Region::operand(const ANeuralNetworksOperandType &type) {
-    if (error_) return;
-    check(ANeuralNetworksModel_addOperand(model_, &type), "ANeuralNetworksModel_addOperand");
-    operands_++;
+void Region::add_operand(const Model &model, uint32_t i) {
+    const Operand &operand = model.operands[i];
+    const Type &type = model.types[operand.type];
+    const int32_t number = static_cast<int32_t>(i);
+    if (!check(ANeuralNetworksModel_addOperand(model_, &type.operand), "ANeuralNetworksModel_addOperand")) return;
+    if (type.channels &&
+        !check(ANeuralNetworksModel_setOperandSymmPerChannelQuantParams
+                   ? ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(model_, number, type.channels)
+                   : static_cast<int>(ANEURALNETWORKS_BAD_STATE),
+               "ANeuralNetworksModel_setOperandSymmPerChannelQuantParams"))
+        return;
+    if (operand.kind == Operand::CONSTANT)
+        check(ANeuralNetworksModel_setOperandValue(model_, number, operand.constant, operand.bytes),
+              "ANeuralNetworksModel_setOperandValue");
+    if (operand.kind == Operand::WEIGHTS)
+        check(ANeuralNetworksModel_setOperandValueFromMemory(
+                  model_, number, memory_, static_cast<size_t>(weights_at_ + operand.offset), operand.bytes),
+              "ANeuralNetworksModel_setOperandValueFromMemory");
+    if (operand.kind == Operand::REFERENCE)
+        check(ANeuralNetworksModel_setOperandValueFromModel
+                  ? ANeuralNetworksModel_setOperandValueFromModel(model_, number, referenced_[operand.offset])
+                  : static_cast<int>(ANEURALNETWORKS_BAD_STATE),
+              "ANeuralNetworksModel_setOperandValueFromModel");
 }
 
-void Region::channels(const ANeuralNetworksSymmPerChannelQuantParams &scales) {
-    if (error_) return;
-    check(ANeuralNetworksModel_setOperandSymmPerChannelQuantParams
-              ? ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(model_, operands_ - 1, &scales)
-              : static_cast<int>(ANEURALNETWORKS_BAD_STATE),
-          "ANeuralNetworksModel_setOperandSymmPerChannelQuantParams");
-}
-
-void Region::constant(const void *value, size_t bytes) {
-    if (error_) return;
-    check(ANeuralNetworksModel_setOperandValue(model_, operands_ - 1, value, bytes),
-          "ANeuralNetworksModel_setOperandValue");
-}
-
-void Region::weights(uint64_t offset, size_t bytes) {
-    if (error_) return;
-    check(ANeuralNetworksModel_setOperandValueFromMemory(model_, operands_ - 1, memory_, static_cast<size_t>(offset),
-                                                         bytes),
-          "ANeuralNetworksModel_setOperandValueFromMemory");
-}
-
-void Region::omitted() { constant(nullptr, 0); }
-
-void Region::add_operation(ANeuralNetworksOperationType code, uint32_t in_count, const uint32_t *in, uint32_t out_count,
-                           const uint32_t *out) {
-    if (error_) return;
-    if (!check(ANeuralNetworksModel_addOperation(model_, code, in_count, in, out_count, out),
+/** Operation i of the table; the result is where the next one begins. */
+const uint32_t *Region::add_operation(uint32_t i, const uint32_t *operation) {
+    const uint32_t code = operation[0], in_count = operation[1], *in = operation + 2, out_count = in[in_count],
+                   *out = in + in_count + 1;
+    if (!check(ANeuralNetworksModel_addOperation(model_, static_cast<ANeuralNetworksOperationType>(code), in_count, in,
+                                                 out_count, out),
                "ANeuralNetworksModel_addOperation"))
-        snprintf(where_, sizeof where_, "ANeuralNetworksModel_addOperation: operation %d", operations_);
-    operations_++;
+        snprintf(where_, sizeof where_, "ANeuralNetworksModel_addOperation: operation %u", i);
+    return out + out_count;
 }
 
-void Region::arguments(uint32_t input_count, const uint32_t *inputs, uint32_t output_count, const uint32_t *outputs) {
-    if (error_) return;
-    check(ANeuralNetworksModel_identifyInputsAndOutputs(model_, input_count, inputs, output_count, outputs),
-          "ANeuralNetworksModel_identifyInputsAndOutputs");
+void Region::build(const Model &m) {
+    check(made(ANeuralNetworksModel_create(&model_), model_), "ANeuralNetworksModel_create");
+    for (uint32_t i = 0; i < m.operand_count && !error_; i++) add_operand(m, i);
+    const uint32_t *next = m.operations;
+    for (uint32_t i = 0; i < m.operation_count && !error_; i++) next = add_operation(i, next);
+    if (error_ || !check(ANeuralNetworksModel_identifyInputsAndOutputs(model_, m.input_count, m.inputs, m.output_count,
+                                                                       m.outputs),
+                         "ANeuralNetworksModel_identifyInputsAndOutputs"))
+        return;
+    if (m.relaxed && !check(ANeuralNetworksModel_relaxComputationFloat32toFloat16
+                                ? ANeuralNetworksModel_relaxComputationFloat32toFloat16(model_, true)
+                                : static_cast<int>(ANEURALNETWORKS_BAD_STATE),
+                            "ANeuralNetworksModel_relaxComputationFloat32toFloat16"))
+        return;
+    check(ANeuralNetworksModel_finish(model_), "ANeuralNetworksModel_finish");
 }
 
-void Region::relaxed() {
-    if (error_) return;
-    check(ANeuralNetworksModel_relaxComputationFloat32toFloat16
-              ? ANeuralNetworksModel_relaxComputationFloat32toFloat16(model_, true)
-              : static_cast<int>(ANEURALNETWORKS_BAD_STATE),
-          "ANeuralNetworksModel_relaxComputationFloat32toFloat16");
+void Region::build_referenced(const Model &main) {
+    referenced_ = new (std::nothrow) ANeuralNetworksModel *[main.referenced_count];
+    if (!referenced_) check(ANEURALNETWORKS_OUT_OF_MEMORY, "memory for the models that it refers to");
+    for (uint32_t i = 0; i < main.referenced_count && !error_; i++) {
+        build(*main.referenced[i]);
+        referenced_[referenced_count_++] = model_;
+        model_ = nullptr;
+    }
 }
 
 /* ---------------------------------------------------------------- compilation */
@@ -239,6 +273,27 @@ void Region::create_compilation() {
         check(ANEURALNETWORKS_UNAVAILABLE_DEVICE, "devices have names from feature level 3 on");
 }
 
+/** What NNAPI is told beside the model. */
+void Region::configure() {
+    static_assert(NNAPI_REGION_LOW_POWER - 1 == static_cast<int>(ANEURALNETWORKS_PREFER_LOW_POWER) &&
+                      NNAPI_REGION_SUSTAINED_SPEED - 1 == static_cast<int>(ANEURALNETWORKS_PREFER_SUSTAINED_SPEED),
+                  "NNAPI's preferences, and before them that there is none");
+    const nnapi_region_configuration &c = configuration_;
+    if (!error_ && c.preference != NNAPI_REGION_ANY)
+        check(ANeuralNetworksCompilation_setPreference(compilation_, c.preference - 1),
+              "ANeuralNetworksCompilation_setPreference");
+    if (!error_ && c.priority)
+        check(ANeuralNetworksCompilation_setPriority
+                  ? ANeuralNetworksCompilation_setPriority(compilation_, static_cast<int>(c.priority))
+                  : static_cast<int>(ANEURALNETWORKS_BAD_STATE),
+              "ANeuralNetworksCompilation_setPriority");
+    if (!error_ && c.compile_timeout)
+        check(ANeuralNetworksCompilation_setTimeout
+                  ? ANeuralNetworksCompilation_setTimeout(compilation_, c.compile_timeout)
+                  : static_cast<int>(ANEURALNETWORKS_BAD_STATE),
+              "ANeuralNetworksCompilation_setTimeout");
+}
+
 /** The token changes with the model, its weights, the devices and their versions. */
 void Region::set_caching() {
     uint8_t token[ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN];
@@ -259,8 +314,9 @@ void Region::set_caching() {
 }
 
 void Region::compile() {
-    if (error_ || !check(ANeuralNetworksModel_finish(model_), "ANeuralNetworksModel_finish") || !find_devices()) return;
+    if (!find_devices()) return;
     create_compilation();
+    configure();
     set_caching();
     if (error_) return;
     check(ANeuralNetworksCompilation_finish(compilation_), "ANeuralNetworksCompilation_finish");
@@ -268,30 +324,76 @@ void Region::compile() {
 
 /* ------------------------------------------------------------------ execution */
 
-int Region::compute(ANeuralNetworksExecution *execution, ANeuralNetworksBurst *burst) const {
-    if (burst) return ANeuralNetworksExecution_burstCompute(execution, burst);
-    if (ANeuralNetworksExecution_compute) return ANeuralNetworksExecution_compute(execution);
+Execution::Execution(const Region &region, unsigned options) : region_(region), error_(region.error()) {
+    const uint64_t timeout = region.configuration_.run_timeout;
+    const int missing = ANEURALNETWORKS_BAD_STATE; // a function of a higher feature level
+    if (!error_) check(made(ANeuralNetworksExecution_create(region.compilation_, &execution_), execution_));
+    if (!error_ && (options & REUSABLE))
+        check(ANeuralNetworksExecution_setReusable ? ANeuralNetworksExecution_setReusable(execution_, true) : missing);
+    if (!error_ && (options & TIMED))
+        check(ANeuralNetworksExecution_setMeasureTiming ? ANeuralNetworksExecution_setMeasureTiming(execution_, true)
+                                                        : missing);
+    if (!error_ && timeout)
+        check(ANeuralNetworksExecution_setTimeout ? ANeuralNetworksExecution_setTimeout(execution_, timeout) : missing);
+}
+
+Execution::~Execution() { ANeuralNetworksExecution_free(execution_); }
+
+/** Keeps the first error. */
+int Execution::check(int code) { return error_ = error_ ? error_ : code; }
+
+/** Hands value i over, of which there are `count`, by one of the functions that do that for an execution. */
+template <class Set, class... Value>
+int Execution::set(Set function, uint32_t i, uint32_t count, const uint32_t *bytes, Value... value) {
+    if (error_ || i >= count) return check(ANEURALNETWORKS_BAD_DATA);
+    return check(function(execution_, static_cast<int32_t>(i), nullptr, value..., bytes[i]));
+}
+
+int Execution::input(uint32_t i, const void *value) {
+    const nnapi_region_description &d = region_.description_;
+    return set(ANeuralNetworksExecution_setInput, i, d.input_count, d.input_bytes, value);
+}
+
+int Execution::input(uint32_t i, const ANeuralNetworksMemory *memory, size_t offset) {
+    const nnapi_region_description &d = region_.description_;
+    return set(ANeuralNetworksExecution_setInputFromMemory, i, d.input_count, d.input_bytes, memory, offset);
+}
+
+int Execution::output(uint32_t i, void *value) {
+    const nnapi_region_description &d = region_.description_;
+    return set(ANeuralNetworksExecution_setOutput, i, d.output_count, d.output_bytes, value);
+}
+
+int Execution::output(uint32_t i, const ANeuralNetworksMemory *memory, size_t offset) {
+    const nnapi_region_description &d = region_.description_;
+    return set(ANeuralNetworksExecution_setOutputFromMemory, i, d.output_count, d.output_bytes, memory, offset);
+}
+
+int Execution::run(ANeuralNetworksBurst *burst) {
+    if (error_) return error_;
+    if (burst) return ANeuralNetworksExecution_burstCompute(execution_, burst);
+    if (ANeuralNetworksExecution_compute) return ANeuralNetworksExecution_compute(execution_);
     ANeuralNetworksEvent *event = nullptr;
-    int code = made(ANeuralNetworksExecution_startCompute(execution, &event), event);
+    int code = made(ANeuralNetworksExecution_startCompute(execution_, &event), event);
     if (code == ANEURALNETWORKS_NO_ERROR) code = ANeuralNetworksEvent_wait(event);
     ANeuralNetworksEvent_free(event);
     return code;
 }
 
+uint64_t Execution::duration(int32_t code) const {
+    uint64_t ns = UINT64_MAX;
+    if (error_ || !ANeuralNetworksExecution_getDuration ||
+        ANeuralNetworksExecution_getDuration(execution_, code, &ns) != ANEURALNETWORKS_NO_ERROR)
+        return UINT64_MAX;
+    return ns;
+}
+
 int Region::start(const void *const *inputs, void *const *outputs, ANeuralNetworksBurst *burst) const {
     if (error_) return error_;
-    const nnapi_region_description &d = description_;
-    ANeuralNetworksExecution *execution = nullptr;
-    int code = made(ANeuralNetworksExecution_create(compilation_, &execution), execution);
-    for (uint32_t i = 0; i < d.input_count && code == ANEURALNETWORKS_NO_ERROR; i++)
-        code =
-            ANeuralNetworksExecution_setInput(execution, static_cast<int32_t>(i), nullptr, inputs[i], d.input_bytes[i]);
-    for (uint32_t i = 0; i < d.output_count && code == ANEURALNETWORKS_NO_ERROR; i++)
-        code = ANeuralNetworksExecution_setOutput(execution, static_cast<int32_t>(i), nullptr, outputs[i],
-                                                  d.output_bytes[i]);
-    if (code == ANEURALNETWORKS_NO_ERROR) code = compute(execution, burst);
-    ANeuralNetworksExecution_free(execution);
-    return code;
+    Execution execution(*this);
+    for (uint32_t i = 0; i < description_.input_count; i++) execution.input(i, inputs[i]);
+    for (uint32_t i = 0; i < description_.output_count; i++) execution.output(i, outputs[i]);
+    return execution.run(burst);
 }
 
 int Region::run(const void *const *inputs, void *const *outputs) { return start(inputs, outputs, nullptr); }

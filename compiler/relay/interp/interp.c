@@ -10,7 +10,8 @@
 #include "compiler/relay/interp/interp_kernel.h"
 
 enum { DEEPEST = 1000, MOST_CALLS = 1 << 20 };
-static const size_t most_bytes = (size_t)4 << 30; /* of all values of a run */
+/* of all values of a run: 4 GiB, or what a process of 32 bits may hold */
+static const size_t most_bytes = (size_t)1 << (sizeof(size_t) > 4 ? 32 : 31);
 
 /** Values of expressions by their id, for one call of a function; the outer frames' values are seen, too. */
 struct frame {
@@ -181,7 +182,7 @@ static enum nnv_status run_kernel(struct machine *m, struct nnv_interp_op *op) {
     const struct nnv_relay_type *type = result_type(m, op);
     if (type == NULL) return op->t.st != NNV_OK ? op->t.st : no_memory(m);
     if (too_much(m, elements(type))) {
-        nnv_relay_wrong(&op->t, "the values of the run take more than 4 GiB");
+        nnv_relay_wrong(&op->t, "the values of the run take more than %zu GiB", most_bytes >> 30);
         return op->t.st;
     }
     op->out =
@@ -244,7 +245,9 @@ static enum nnv_status bound_depth(struct machine *m, const struct nnv_relay_exp
     }
     if (++m->calls_open > DEEPEST)
         return nnv_relay_fail(&m->m, &e->span, m->err, "calls within calls, more than %d deep", DEEPEST);
-    if (too_much(m, 0)) return nnv_relay_fail(&m->m, &e->span, m->err, "the values of the run take more than 4 GiB");
+    if (too_much(m, 0))
+        return nnv_relay_fail(&m->m, &e->span, m->err, "the values of the run take more than %zu GiB",
+                              most_bytes >> 30);
     return NNV_OK;
 }
 

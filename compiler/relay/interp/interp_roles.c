@@ -47,6 +47,12 @@ static const struct {
     {"qnn.quantize", 1, POSITIVE},
     {"qnn.dequantize", 1, POSITIVE},
     {"acosh", 0, POSITIVE},
+    {"qnn.requantize", 1, POSITIVE},
+    {"qnn.requantize", 3, POSITIVE},
+    {"qnn.conv2d", 4, POSITIVE},
+    {"qnn.conv2d", 5, POSITIVE},
+    {"qnn.dense", 4, POSITIVE},
+    {"qnn.dense", 5, POSITIVE},
 };
 
 /** Operators whose result is positive if their arguments are, and those that move values. */
@@ -86,6 +92,10 @@ static int64_t terms_of(const struct nnv_relay_expr *e, size_t arg) {
     return n;
 }
 
+static void hand_on(struct need *of, const struct nnv_relay_expr *from, const struct nnv_relay_expr *to) {
+    if (of[to->id].role == ANY) of[to->id] = of[from->id];
+}
+
 /** What the result of e must be goes on to its arguments, together with what e itself asks of them. */
 static void ask(const struct nnv_relay_expr *e, struct need *of) {
     const char *op = e->kind == NNV_RELAY_CALL ? nnv_relay_op_name(e) : NULL;
@@ -97,7 +107,7 @@ static void ask(const struct nnv_relay_expr *e, struct need *of) {
                 *to = (struct need){needs[i].role, needs[i].role == INDEX    ? extent_of(e)
                                                    : needs[i].role == WEIGHT ? terms_of(e, k)
                                                                              : 0};
-        if (to->role == ANY && of[e->id].role != ANY && passes_on(op)) *to = of[e->id];
+        if (passes_on(op)) hand_on(of, e, e->args[k]);
     }
 }
 
@@ -106,7 +116,8 @@ static void bend(struct nnv_relay_datum *d, struct need need) {
     for (size_t i = 0; i < d->n; i++) {
         double v = d->values[i];
         switch (need.role) {
-        case ANY:
+        case ANY: /* products of two integers stay within their type */
+            if (dtype == NNV_RELAY_INT32 || dtype == NNV_RELAY_INT64) v = fmod(v, 1000);
             break;
         case POSITIVE:
             v = fabs(v) + (nnv_relay_dtype_is_float(dtype) ? 0.25 : 1);
@@ -135,9 +146,18 @@ enum nnv_status nnv_relay_arguments(struct nnv_relay_expr *function, uint64_t se
     for (size_t i = 0; i < list.n; i++) most = list.exprs[i]->id > most ? list.exprs[i]->id : most;
     for (size_t i = 0; i < function->n_params; i++)
         most = function->params[i]->id > most ? function->params[i]->id : most;
+    for (size_t i = 0; i < list.n; i++)
+        if (list.exprs[i]->kind == NNV_RELAY_LET && list.exprs[i]->var->id > most) most = list.exprs[i]->var->id;
     struct need *of = NNV_NEW(arena, struct need, (size_t)most + 1);
-    if (!of) return nnv_no_memory(err);
-    for (size_t i = list.n; i-- > 0;) ask(list.exprs[i], of);
+    const struct nnv_relay_expr **bound = NNV_NEW(arena, const struct nnv_relay_expr *, (size_t)most + 1);
+    if (!of || !bound) return nnv_no_memory(err);
+    for (size_t i = 0; i < list.n; i++)
+        if (list.exprs[i]->kind == NNV_RELAY_LET) bound[list.exprs[i]->var->id] = list.exprs[i]->args[0];
+    for (size_t i = list.n; i-- > 0;) { /* a variable comes behind all that use it, and before its value */
+        const struct nnv_relay_expr *e = list.exprs[i];
+        if (bound[e->id]) hand_on(of, e, bound[e->id]);
+        ask(e, of);
+    }
     for (size_t i = 0; i < function->n_params; i++) {
         const struct nnv_relay_expr *p = function->params[i];
         args[i] = nnv_relay_datum_random(p->type, seed + i, arena);

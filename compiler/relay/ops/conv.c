@@ -31,23 +31,24 @@ static bool channels_of(struct nnv_relay_typing *t, int64_t in, int64_t o, int64
 }
 
 /* The layouts of data, weights and result; out_layout is by default that of the data. */
-static bool layouts(struct nnv_relay_typing *t, const char *kernel_layout, struct nnv_relay_layout *data,
-                    struct nnv_relay_layout *kernel, struct nnv_relay_layout *out) {
-    const char *data_layout = nnv_relay_text(t, "data_layout", "NCHW"),
-               *out_layout = nnv_relay_text(t, "out_layout", "");
+static bool layouts(struct nnv_relay_typing *t, struct nnv_relay_layout *data, struct nnv_relay_layout *kernel,
+                    struct nnv_relay_layout *out) {
+    const char *data_layout = nnv_relay_text(t, "data_layout", ""), *out_layout = nnv_relay_text(t, "out_layout", "");
     return nnv_relay_layout(t, "data_layout", data_layout, "NCHW", data) &&
-           nnv_relay_layout(t, "kernel_layout", nnv_relay_text(t, "kernel_layout", kernel_layout), "OIHW", kernel) &&
+           nnv_relay_layout(t, "kernel_layout", nnv_relay_text(t, "kernel_layout", ""), "OIHW", kernel) &&
            nnv_relay_layout(t, "out_layout", *out_layout ? out_layout : data_layout, "NCHW", out);
 }
 
 static const struct nnv_relay_type *infer_conv(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 4), *w = x ? nnv_relay_of_rank(t, 1, 4) : NULL;
+    const struct nnv_relay_type *x = nnv_relay_images(t, 0), *w = x ? nnv_relay_images(t, 1) : NULL;
     bool qnn = t->call->n_args == 6;
     struct nnv_relay_layout l, k, o;
     int64_t dims[4], out[2], size[2];
     enum nnv_relay_dtype dtype;
-    if (w == NULL || !layouts(t, "OIHW", &l, &k, &o)) return NULL;
-    if (!qnn && x->dtype != w->dtype) return nnv_relay_wrong(t, "the data and the weights are of different types");
+    if (w == NULL || !layouts(t, &l, &k, &o)) return NULL;
+    bool floats = nnv_relay_dtype_is_float(x->dtype) || nnv_relay_dtype_is_float(w->dtype);
+    if (!qnn && x->dtype != w->dtype && floats)
+        return nnv_relay_wrong(t, "the data and the weights are of different types");
     int64_t kernel[] = {w->dims[k.h], w->dims[k.w]}, in[] = {x->dims[l.h], x->dims[l.w]};
     if (nnv_relay_written(t->call, "kernel_size")) {
         if (!nnv_relay_pair(t, "kernel_size", 1, size)) return NULL;
@@ -62,7 +63,7 @@ static const struct nnv_relay_type *infer_conv(struct nnv_relay_typing *t) {
     dims[o.w] = out[1];
     if (!channels_of(t, x->dims[l.second], w->dims[k.first], w->dims[k.second], &dims[o.second])) return NULL;
     if (!nnv_relay_dtype_attr(t, "out_dtype", qnn ? NNV_RELAY_INT32 : x->dtype, &dtype)) return NULL;
-    return nnv_relay_made(t, dtype, 4, dims);
+    return nnv_relay_made_images(t, dtype, dims);
 }
 
 static bool grown(struct nnv_relay_typing *t, const int64_t *in, const int64_t *kernel, int64_t *size) {
@@ -112,35 +113,6 @@ static const struct nnv_relay_type *infer_conv_transpose(struct nnv_relay_typing
     return nnv_relay_made(t, dtype, 4, dims);
 }
 
-static const struct nnv_relay_type *infer_conv1d(struct nnv_relay_typing *t) {
-    const struct nnv_relay_type *x = nnv_relay_of_rank(t, 0, 3), *w = x ? nnv_relay_of_rank(t, 1, 3) : NULL;
-    int64_t groups = nnv_relay_int(t, "groups", 1), pad[2], stride[2], dilation[2];
-    enum nnv_relay_dtype dtype;
-    if (w == NULL) return NULL;
-    if (strcmp(nnv_relay_text(t, "data_layout", "NCW"), "NCW") != 0 ||
-        strcmp(nnv_relay_text(t, "kernel_layout", "OIW"), "OIW") != 0)
-        return nnv_relay_wrong(t, "the layouts must be NCW and OIW");
-    if (x->dtype != w->dtype) return nnv_relay_wrong(t, "the data and the weights are of different types");
-    if (!nnv_relay_pair(t, "padding", 0, pad) || !nnv_relay_pair(t, "strides", 1, stride) ||
-        !nnv_relay_pair(t, "dilation", 1, dilation))
-        return NULL;
-    int64_t in = x->dims[1], o = w->dims[0], i = w->dims[1], width = x->dims[2], kernel = w->dims[2];
-    if (groups < 1 || (in >= 0 && i >= 0 && (in % groups || in / groups != i)) || (o >= 0 && o % groups))
-        return nnv_relay_wrong(t, "%" PRId64 " channels in %" PRId64 " groups, but weights for %" PRId64, in, groups,
-                               i);
-    if (width >= 0 && kernel >= 0) {
-        if (width > NNV_RELAY_MOST_EXTENT || kernel < 1 || kernel > NNV_RELAY_MOST_EXTENT)
-            return nnv_relay_wrong(t, "an extent is out of range");
-        int64_t room = width + pad[0] + pad[1] - (kernel - 1) * dilation[0] - 1;
-        if (room < 0) return nnv_relay_wrong(t, "the window does not fit in the data with its padding");
-        width = room / stride[0] + 1;
-    } else {
-        width = NNV_RELAY_ANY;
-    }
-    if (!nnv_relay_dtype_attr(t, "out_dtype", x->dtype, &dtype)) return NULL;
-    return nnv_relay_made(t, dtype, 3, (int64_t[]){x->dims[0], o, width});
-}
-
 /* ----------------------------------------------------------------- kernels */
 
 enum { BLOCK = 1 << 20 }; /* elements that are gathered at a time, at most, but for one line */
@@ -167,7 +139,8 @@ static void data_strides(const struct nnv_relay_type *type, const struct nnv_rel
 
 /* The weights as [out][in of the group][h][w]. Depthwise ones are [channel][multiplier] in their letters O and I. */
 static const double *weights(struct nnv_interp_op *op, const double *from, const struct nnv_relay_layout *k) {
-    const struct nnv_relay_type *type = op->in[1]->type;
+    const struct nnv_relay_type *type = nnv_relay_as_images(&op->t, op->in[1]->type);
+    if (type == NULL) return NULL;
     int64_t s[4], dims[] = {type->dims[k->first], type->dims[k->second], type->dims[k->h], type->dims[k->w]};
     double *to = nnv_interp_space(op, op->in[1]->n);
     data_strides(type, k, s);
@@ -175,13 +148,15 @@ static const double *weights(struct nnv_interp_op *op, const double *from, const
     return to;
 }
 
-static bool geometry(struct nnv_interp_op *op, struct conv *c, const char *kernel_layout) {
-    const struct nnv_relay_type *x = op->in[0]->type, *y = op->out->type, *k = op->in[1]->type;
+static bool geometry(struct nnv_interp_op *op, struct conv *c) {
+    const struct nnv_relay_type *x = nnv_relay_as_images(&op->t, op->in[0]->type),
+                                *y = nnv_relay_as_images(&op->t, op->out->type),
+                                *k = nnv_relay_as_images(&op->t, op->in[1]->type);
     struct nnv_relay_layout l, o, kl;
     int64_t s[4];
     const double *w = op->in[1]->values;
     c->x = op->in[0]->values;
-    if (!layouts(&op->t, kernel_layout, &l, &kl, &o) || !nnv_interp_centred_operands(op, kl.first, &c->x, &w) ||
+    if (!x || !y || !k || !layouts(&op->t, &l, &kl, &o) || !nnv_interp_centred_operands(op, kl.first, &c->x, &w) ||
         !nnv_relay_pair(&op->t, "strides", 1, c->stride) || !nnv_relay_pair(&op->t, "dilation", 1, c->dilation) ||
         !nnv_relay_padding(&op->t, c->pad))
         return false;
@@ -307,49 +282,17 @@ static void spread(const struct conv *c) {
                              c->y + n * c->y_n + (i / c->in_c * c->out_c + o) * c->y_c);
 }
 
-static void run_conv2d(struct nnv_interp_op *op) {
+static void run_conv(struct nnv_interp_op *op) {
     struct conv c = {0};
-    if (!geometry(op, &c, "OIHW")) return;
+    if (!geometry(op, &c)) return;
     convolve(op, &c);
     nnv_interp_wrap_all(op);
 }
 
 static void run_conv2d_transpose(struct nnv_interp_op *op) {
     struct conv c = {0};
-    if (!geometry(op, &c, "IOHW")) return;
+    if (!geometry(op, &c)) return;
     spread(&c);
-    nnv_interp_wrap_all(op);
-}
-
-/* An image of one line: NCW is NCHW, OIW is OIHW. */
-static void run_conv1d(struct nnv_interp_op *op) {
-    const int64_t *x = op->in[0]->type->dims, *w = op->in[1]->type->dims, *y = op->out->type->dims;
-    int64_t stride[2], dilation[2], pad[2], groups = nnv_relay_int(&op->t, "groups", 1);
-    if (!nnv_relay_pair(&op->t, "strides", 1, stride) || !nnv_relay_pair(&op->t, "dilation", 1, dilation) ||
-        !nnv_relay_pair(&op->t, "padding", 0, pad))
-        return;
-    struct conv c = {.n = x[0],
-                     .in_h = 1,
-                     .in_w = x[2],
-                     .out_h = 1,
-                     .out_w = y[2],
-                     .k_h = 1,
-                     .k_w = w[2],
-                     .groups = groups,
-                     .in_c = x[1] / groups,
-                     .out_c = y[1] / groups,
-                     .stride = {1, stride[0]},
-                     .dilation = {1, dilation[0]},
-                     .pad = {0, pad[0], 0, pad[1]},
-                     .x = op->in[0]->values,
-                     .w = op->in[1]->values,
-                     .y = op->out->values};
-    c.x_w = c.y_w = 1;
-    c.x_c = c.x_h = x[2];
-    c.y_c = c.y_h = y[2];
-    c.x_n = x[1] * x[2];
-    c.y_n = y[1] * y[2];
-    convolve(op, &c);
     nnv_interp_wrap_all(op);
 }
 
@@ -373,7 +316,7 @@ static void run_conv1d(struct nnv_interp_op *op) {
     }
 
 static const struct nnv_relay_op_row rows[] = {
-    {"nn.conv1d", 2, 2, infer_conv1d, run_conv1d,
+    {"nn.conv1d", 2, 2, infer_conv, run_conv,
      .attrs = {{"strides", K_INTS, INT(1)},
                {"padding", K_INTS, INT(0)},
                {"dilation", K_INTS, INT(1)},
@@ -383,10 +326,14 @@ static const struct nnv_relay_op_row rows[] = {
                {"data_layout", K_TEXT, TEXT("NCW")},
                {"kernel_layout", K_TEXT, TEXT("OIW")},
                {"out_layout", K_TEXT, TEXT("")},
-               {"out_dtype", K_TEXT, TEXT("")}}},
-    {"nn.conv2d", 2, 2, infer_conv, run_conv2d, .attrs = {CONV}},
-    {"nn.conv2d_transpose", 2, 2, infer_conv_transpose, run_conv2d_transpose, .attrs = {CONV_TRANSPOSE}},
-    {"qnn.conv2d", 6, 6, infer_conv, run_conv2d, .attrs = {CONV}},
+               {"out_dtype", K_TEXT, TEXT("")}},
+     .relax = "(data, weight, strides, padding, dilation, groups, data_layout, kernel_layout, out_layout, out_dtype)"},
+    {"nn.conv2d", 2, 2, infer_conv, run_conv, .attrs = {CONV},
+     .relax = "(data, weight, strides, padding, dilation, groups, data_layout, kernel_layout, out_layout, out_dtype)"},
+    {"nn.conv2d_transpose", 2, 2, infer_conv_transpose, run_conv2d_transpose, .attrs = {CONV_TRANSPOSE},
+     .relax = "(data, weight, strides, padding, output_padding, dilation, groups, data_layout, kernel_layout, "
+              "out_layout, out_dtype)"},
+    {"qnn.conv2d", 6, 6, infer_conv, run_conv, .attrs = {CONV}},
     {"qnn.conv2d_transpose", 6, 6, infer_conv_transpose, run_conv2d_transpose, .attrs = {CONV_TRANSPOSE}},
 };
 const struct nnv_relay_op_rows nnv_relay_conv = {rows, sizeof rows / sizeof *rows};

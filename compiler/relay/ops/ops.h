@@ -41,11 +41,14 @@ enum {
     NNV_RELAY_MOST_EXTENT = 1 << 30, /**< of attributes in sums, which so can't overflow */
 };
 
+/** True if an attribute of this kind may have the value. */
+bool nnv_relay_attr_is(const struct nnv_relay_value *v, enum nnv_relay_attr_kind kind);
+
 struct nnv_interp_op;
 /** Works out the values of one call: see interp_kernel.h. */
 typedef void nnv_interp_kernel(struct nnv_interp_op *op);
 
-/** All that Relay itself says of an operator, in the file of its family. */
+/** All that Relay itself says of an operator, and Relax, in the file of its family. */
 struct nnv_relay_op_row {
     const char *name;
     uint8_t least, most; /**< operands */
@@ -57,6 +60,13 @@ struct nnv_relay_op_row {
     double (*two)(double, double);
     int64_t (*whole)(int64_t, int64_t); /**< instead of two, on integers; NULL: two is exact on them, too */
     bool divides;                       /**< an integer second operand must not be 0 */
+    /**
+     * What Relax calls it, and its parameters there, in order: "concat(tensors, axis)"; "(x)": its name is the same. A
+     * parameter is an operand, or the attribute of its name; "min:a_min" is the attribute a_min. "alpha=0.01": where
+     * nothing is written, Relax means this, Relay something else. "-momentum": Relay has no word for it;
+     * "-training=False": and any other value is not this operator. NULL: Relax says it with other operators.
+     */
+    const char *relax;
 };
 struct nnv_relay_op_rows {
     const struct nnv_relay_op_row *rows;
@@ -73,7 +83,6 @@ const struct nnv_relay_op_row *nnv_relay_op_at(size_t i);
 
 /** Out-of-line parts of nnv_relay_wrong. */
 void nnv_relay_wrong_set(struct nnv_relay_typing *t, const char *format, ...) NNV_PRINTF(2, 3);
-static inline void *nnv_relay_nothing(void) { return NULL; }
 
 /**
  * nnv_relay_wrong(t, format, ...): fails at the call: "nn.conv2d: message"; its value is NULL. A macro, so that
@@ -108,22 +117,37 @@ bool nnv_relay_dtype_attr(struct nnv_relay_typing *t, const char *key, enum nnv_
 bool nnv_relay_broadcast(struct nnv_relay_typing *t, const struct nnv_relay_type *a, const struct nnv_relay_type *b,
                          size_t *n, int64_t *dims);
 
-/** Where the letters of a layout are: "NHWC" has C at 3. */
+/*
+ * Operators of one dimension ("nn.conv1d") are those of two on images of one line: behind their three dimensions stands
+ * the height, 1, and their attributes say the width alone.
+ */
+
+/** True if the call is of such an operator. */
+bool nnv_relay_is_line(const struct nnv_relay_typing *t);
+/** The type of an operand or result of the call as images; NULL when out of memory. */
+const struct nnv_relay_type *nnv_relay_as_images(struct nnv_relay_typing *t, const struct nnv_relay_type *type);
+/** Operand i as images, which must be of the right number of dimensions. */
+const struct nnv_relay_type *nnv_relay_images(struct nnv_relay_typing *t, size_t i);
+/** The result's type from that of its images. */
+const struct nnv_relay_type *nnv_relay_made_images(struct nnv_relay_typing *t, enum nnv_relay_dtype dtype,
+                                                   const int64_t *dims);
+
+/** Where the letters of a layout are: "NHWC" has C at 3. Of a line, H is behind the others. */
 struct nnv_relay_layout {
     size_t first, second, h, w; /**< N or O, C or I, and the extents */
 };
 
-/** The layout of an attribute; letters: "NCHW" or "OIHW". */
+/** The layout of an attribute; letters: "NCHW" or "OIHW", of which a line has no H. */
 bool nnv_relay_layout(struct nnv_relay_typing *t, const char *key, const char *layout, const char *letters,
                       struct nnv_relay_layout *to);
-/** Two values of an attribute, or one for both, from `least` to 2^30. */
+/** Two values of an attribute, or one for both, from `least` to 2^30; of a line, one behind a 1. */
 bool nnv_relay_pair(struct nnv_relay_typing *t, const char *key, int64_t least, int64_t *to);
 /** The attribute padding as top, left, bottom, right. */
 bool nnv_relay_padding(struct nnv_relay_typing *t, int64_t *p);
 /** The number of an attribute; `otherwise` if there is none. */
 double nnv_relay_number(const struct nnv_relay_typing *t, const char *key, double otherwise);
 
-/** The tensor operand 0 of four dimensions, in the layout of the attribute layout. */
+/** Operand 0 as images, in the layout of the attribute layout. */
 const struct nnv_relay_type *nnv_relay_image(struct nnv_relay_typing *t, struct nnv_relay_layout *l);
 
 /** A window that moves over one dimension. */

@@ -170,16 +170,21 @@ static void run_variance(struct nnv_interp_op *op) { reduce(op, squared); }
     REDUCE, { "select_last_index", K_TRUTH, TRUTH(0) }
 
 static const struct nnv_relay_op_row rows[] = {
-    {"all", 1, 1, infer_reduce, run_reduce, .attrs = {REDUCE}, .one = one, .two = both},
-    {"any", 1, 1, infer_reduce, run_reduce, .attrs = {REDUCE}, .one = zero, .two = either},
-    {"argmax", 1, 1, infer_arg, run_arg, .attrs = {ARG}, .two = greater},
-    {"argmin", 1, 1, infer_arg, run_arg, .attrs = {ARG}, .two = less},
+    {"all", 1, 1, infer_reduce, run_reduce, .attrs = {REDUCE}, .one = one, .two = both, .relax = "(x, axis, keepdims)"},
+    {"any", 1, 1, infer_reduce, run_reduce, .attrs = {REDUCE}, .one = zero, .two = either,
+     .relax = "(x, axis, keepdims)"},
+    {"argmax", 1, 1, infer_arg, run_arg, .attrs = {ARG}, .two = greater, .relax = "(x, axis, keepdims)"},
+    {"argmin", 1, 1, infer_arg, run_arg, .attrs = {ARG}, .two = less, .relax = "(x, axis, keepdims)"},
     {"logsumexp", 1, 1, infer_reduce_float, run_logsumexp, .attrs = {REDUCE}},
-    {"max", 1, 1, infer_reduce, run_reduce, .attrs = {REDUCE}, .one = lowest, .two = greatest},
-    {"mean", 1, 1, infer_reduce, run_mean, .attrs = {REDUCE}},
-    {"min", 1, 1, infer_reduce, run_reduce, .attrs = {REDUCE}, .one = highest, .two = least},
-    {"prod", 1, 1, infer_reduce, run_reduce, .attrs = {REDUCE}, .one = one, .two = product, .whole = whole_product},
-    {"sum", 1, 1, infer_reduce, run_reduce, .attrs = {REDUCE}, .one = zero, .two = sum},
-    {"variance", 1, 2, infer_reduce_float, run_variance, .attrs = {REDUCE, {"unbiased", K_TRUTH, TRUTH(0)}}},
+    {"max", 1, 1, infer_reduce, run_reduce, .attrs = {REDUCE}, .one = lowest, .two = greatest,
+     .relax = "(x, axis, keepdims)"},
+    {"mean", 1, 1, infer_reduce, run_mean, .attrs = {REDUCE}, .relax = "(x, axis, keepdims)"},
+    {"min", 1, 1, infer_reduce, run_reduce, .attrs = {REDUCE}, .one = highest, .two = least,
+     .relax = "(x, axis, keepdims)"},
+    {"prod", 1, 1, infer_reduce, run_reduce, .attrs = {REDUCE}, .one = one, .two = product, .whole = whole_product,
+     .relax = "(x, axis, keepdims)"},
+    {"sum", 1, 1, infer_reduce, run_reduce, .attrs = {REDUCE}, .one = zero, .two = sum, .relax = "(x, axis, keepdims)"},
+    {"variance", 1, 2, infer_reduce_float, run_variance, .attrs = {REDUCE, {"unbiased", K_TRUTH, TRUTH(0)}},
+     .relax = "(x, axis, keepdims)"},
 };
 const struct nnv_relay_op_rows nnv_relay_reduce = {rows, sizeof rows / sizeof *rows};

@@ -8,21 +8,69 @@
 
 /* ------------------------------------------------------------------- types */
 
-/* Both layouts have each of the operand's dimensions as one letter. */
+/** An axis of a layout: of which dimension, from 'A' on, and the extent of its block; 0: what the blocks leave of it.
+ */
+struct axis {
+    int dimension;
+    int64_t block;
+};
+enum { LETTERS = 26 };
+
+/* The axes of a layout such as NCHW4c; 0: it is none. */
+static size_t read_layout(const char *text, struct axis *axes) {
+    size_t n = 0;
+    for (; *text && n < NNV_RELAY_RANK; n++, text++) {
+        int64_t block = 0;
+        for (; *text >= '0' && *text <= '9' && block < NNV_RELAY_MOST_EXTENT; text++) block = block * 10 + *text - '0';
+        const bool whole = *text >= 'A' && *text <= 'Z', part = *text >= 'a' && *text <= 'z';
+        if (!(whole && block == 0) && !(part && block > 0)) return 0;
+        axes[n] = (struct axis){*text - (whole ? 'A' : 'a'), block};
+    }
+    return *text ? 0 : n;
+}
+
+/* How often each dimension has an axis, and the extent of its blocks; 0: too large. */
+static void count_axes(const struct axis *axes, size_t n, size_t *wholes, int64_t *blocks) {
+    for (size_t i = 0; i < LETTERS; i++) {
+        wholes[i] = 0;
+        blocks[i] = 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const int d = axes[i].dimension;
+        if (axes[i].block == 0) wholes[d]++;
+        if (axes[i].block && __builtin_mul_overflow(blocks[d], axes[i].block, &blocks[d])) blocks[d] = 0;
+    }
+}
+
 static const struct nnv_relay_type *infer_layout_transform(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
-    const char *from = nnv_relay_text(t, "src_layout", ""), *to = nnv_relay_text(t, "dst_layout", "");
-    int64_t dims[NNV_RELAY_RANK];
+    struct axis from[NNV_RELAY_RANK], to[NNV_RELAY_RANK];
+    size_t before[LETTERS], now[LETTERS];
+    int64_t dims[NNV_RELAY_RANK], whole[LETTERS] = {0}, split[LETTERS], joined[LETTERS];
     if (a == NULL) return NULL;
-    if (strlen(from) != a->n_dims || strlen(to) != a->n_dims)
+    const size_t n = read_layout(nnv_relay_text(t, "src_layout", ""), from),
+                 n_to = read_layout(nnv_relay_text(t, "dst_layout", ""), to);
+    if (n != a->n_dims || n_to == 0)
         return nnv_relay_wrong(t, "src_layout and dst_layout must have a letter for each of %zu dimensions", a->n_dims);
-    for (size_t i = 0; i < a->n_dims; i++) {
-        const char *found = strchr(from, to[i]);
-        if (found == NULL || strchr(to + i + 1, to[i]) || strchr(found + 1, to[i]))
+    count_axes(from, n, before, joined);
+    count_axes(to, n_to, now, split);
+    for (size_t i = 0; i < LETTERS; i++)
+        if (before[i] > 1 || before[i] != now[i] || (!before[i] && (joined[i] != 1 || split[i] != 1)))
             return nnv_relay_wrong(t, "src_layout and dst_layout must have the same letters, each once");
-        dims[i] = a->dims[found - from];
+    for (size_t i = 0; i < n; i++) {
+        const int d = from[i].dimension;
+        if (from[i].block ? from[i].block != a->dims[i]
+                          : __builtin_mul_overflow(a->dims[i] < 0 ? 0 : a->dims[i], joined[d], &whole[d]))
+            return nnv_relay_wrong(t, "the extent of dimension %zu is not that of its block", i);
+        if (a->dims[i] < 0) whole[d] = -1;
     }
-    return nnv_relay_made(t, a->dtype, a->n_dims, dims);
+    for (size_t i = 0; i < n_to; i++) {
+        const int d = to[i].dimension;
+        if (split[d] == 0 || (whole[d] > 0 && whole[d] % split[d]))
+            return nnv_relay_wrong(t, "the extents can't be divided by the block's");
+        dims[i] = to[i].block ? to[i].block : whole[d] < 0 ? -1 : whole[d] / split[d];
+    }
+    return nnv_relay_made(t, a->dtype, n_to, dims);
 }
 
 /* nn.depth_to_space, nn.space_to_depth */
@@ -84,11 +132,25 @@ static const struct nnv_relay_type *infer_batches(struct nnv_relay_typing *t) {
 /* ----------------------------------------------------------------- kernels */
 
 static void run_layout_transform(struct nnv_interp_op *op) {
-    const char *from = nnv_relay_text(&op->t, "src_layout", ""), *to = nnv_relay_text(&op->t, "dst_layout", "");
+    struct axis from[NNV_RELAY_RANK], to[NNV_RELAY_RANK];
     int64_t own[NNV_RELAY_RANK], strides[NNV_RELAY_RANK];
+    const size_t n = read_layout(nnv_relay_text(&op->t, "src_layout", ""), from),
+                 n_to = read_layout(nnv_relay_text(&op->t, "dst_layout", ""), to);
     nnv_interp_strides(op->in[0]->type, own);
-    for (size_t i = 0; to[i]; i++) strides[i] = own[strchr(from, to[i]) - from];
-    nnv_interp_pick(op->in[0]->values, op->out->type->n_dims, op->out->type->dims, strides, op->out->values);
+    nnv_interp_strides(op->out->type, strides);
+    for (size_t i = 0; i < op->out->n; i++) {
+        int64_t place[LETTERS] = {0}, at = 0;
+        for (size_t k = 0; k < n_to; k++) {
+            const int64_t extent = op->out->type->dims[k];
+            place[to[k].dimension] = place[to[k].dimension] * extent + (int64_t)i / strides[k] % extent;
+        }
+        for (size_t k = n; k-- > 0;) { /* blocks stand behind what they are of, the last is the innermost */
+            int64_t *p = &place[from[k].dimension];
+            at += *p % op->in[0]->type->dims[k] * own[k];
+            *p /= op->in[0]->type->dims[k];
+        }
+        op->out->values[i] = op->in[0]->values[at];
+    }
 }
 
 /* --------------------------------------------------------- blocks, channels */

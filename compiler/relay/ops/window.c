@@ -16,7 +16,7 @@ static const struct nnv_relay_type *resized(struct nnv_relay_typing *t, const st
     memcpy(dims, x->dims, sizeof dims);
     dims[l->h] = size[0];
     dims[l->w] = size[1];
-    return nnv_relay_made(t, dtype, 4, dims);
+    return nnv_relay_made_images(t, dtype, dims);
 }
 
 static const struct nnv_relay_type *infer_pool(struct nnv_relay_typing *t) {
@@ -234,8 +234,10 @@ static double average(const struct pool *p, const double *x, int64_t h, int64_t 
 
 /* Batches and channels one after the other, whatever the layout. */
 static void each_plane(struct nnv_interp_op *op, struct pool *p, const struct nnv_relay_layout *l, pool_fn *fn) {
-    const struct nnv_relay_type *x = op->in[0]->type, *y = op->out->type;
+    const struct nnv_relay_type *x = nnv_relay_as_images(&op->t, op->in[0]->type),
+                                *y = nnv_relay_as_images(&op->t, op->out->type);
     int64_t xs[NNV_RELAY_RANK], ys[NNV_RELAY_RANK];
+    if (!x || !y) return;
     nnv_interp_strides(x, xs);
     nnv_interp_strides(y, ys);
     p->x_h = xs[l->h], p->x_w = xs[l->w], p->y_h = ys[l->h], p->y_w = ys[l->w];
@@ -269,16 +271,17 @@ static void pool(struct nnv_interp_op *op, pool_fn *fn) {
     each_plane(op, &p, &l, fn);
 }
 
-static void run_max_pool2d(struct nnv_interp_op *op) { pool(op, maximum); }
+static void run_max_pool(struct nnv_interp_op *op) { pool(op, maximum); }
 
-static void run_avg_pool2d(struct nnv_interp_op *op) { pool(op, average); }
+static void run_avg_pool(struct nnv_interp_op *op) { pool(op, average); }
 
 /* Windows from floor(i * in / out) to ceil((i + 1) * in / out): of all that is there if out is 1. */
 static void adaptive(struct nnv_interp_op *op, bool max) {
-    const struct nnv_relay_type *x = op->in[0]->type, *y = op->out->type;
+    const struct nnv_relay_type *x = nnv_relay_as_images(&op->t, op->in[0]->type),
+                                *y = nnv_relay_as_images(&op->t, op->out->type);
     struct nnv_relay_layout l;
     int64_t xs[NNV_RELAY_RANK], ys[NNV_RELAY_RANK];
-    if (!nnv_relay_image(&op->t, &l)) return;
+    if (!x || !y || !nnv_relay_image(&op->t, &l)) return;
     nnv_interp_strides(x, xs);
     nnv_interp_strides(y, ys);
     int64_t in_h = x->dims[l.h], in_w = x->dims[l.w], out_h = y->dims[l.h], out_w = y->dims[l.w];
@@ -299,7 +302,7 @@ static void adaptive(struct nnv_interp_op *op, bool max) {
     }
 }
 
-/* Also nn.adaptive_avg_pool2d and nn.adaptive_max_pool2d, whose result is larger. */
+/* Also adaptive pools, whose result is larger. */
 static void run_adaptive_pool(struct nnv_interp_op *op) { adaptive(op, strstr(op->row->name, "max") != NULL); }
 
 /* -------------------------------------------------------------------- rows */
@@ -309,6 +312,11 @@ static void run_adaptive_pool(struct nnv_interp_op *op) { adaptive(op, strstr(op
 #define POOL                                                                                                           \
     {"pool_size", K_INTS, NULL}, {"strides", K_INTS, PAIR(1)}, {"dilation", K_INTS, PAIR(1)},                          \
         {"padding", K_INTS, PAIR(0)}, {"layout", K_TEXT, TEXT("NCHW")}, {"out_layout", K_TEXT, TEXT("")}, {            \
+        "ceil_mode", K_TRUTH, TRUTH(0)                                                                                 \
+    }
+#define LINE_POOL                                                                                                      \
+    {"pool_size", K_INTS, NULL}, {"strides", K_INTS, INT(1)}, {"dilation", K_INTS, INT(1)},                            \
+        {"padding", K_INTS, INT(0)}, {"layout", K_TEXT, TEXT("NCW")}, {"out_layout", K_TEXT, TEXT("")}, {              \
         "ceil_mode", K_TRUTH, TRUTH(0)                                                                                 \
     }
 #define LAYOUT                                                                                                         \
@@ -325,13 +333,27 @@ static const struct nnv_relay_op_row rows[] = {
                {"cubic_alpha", K_NUMBER, NUMBER(-0.5)},
                {"cubic_exclude", K_INT, INT(0)},
                {"extrapolation_value", K_NUMBER, NUMBER(0)},
-               {"out_dtype", K_TEXT, NULL}}},
-    {"nn.adaptive_avg_pool2d", 1, 1, infer_resize, run_adaptive_pool, .attrs = {{"output_size", K_INTS, NULL}, LAYOUT}},
+               {"out_dtype", K_TEXT, NULL}},
+     .relax = "(data, size, roi, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha, "
+              "cubic_exclude, extrapolation_value, out_dtype)"},
+    {"nn.adaptive_avg_pool1d", 1, 1, infer_resize, run_adaptive_pool,
+     .attrs = {{"output_size", K_INTS, NULL}, {"layout", K_TEXT, TEXT("NCW")}, {"out_layout", K_TEXT, TEXT("")}},
+     .relax = "(data, output_size, layout, out_layout)"},
+    {"nn.adaptive_avg_pool2d", 1, 1, infer_resize, run_adaptive_pool, .attrs = {{"output_size", K_INTS, NULL}, LAYOUT},
+     .relax = "(data, output_size, layout, out_layout)"},
+    {"nn.adaptive_max_pool1d", 1, 1, infer_resize, run_adaptive_pool,
+     .attrs = {{"output_size", K_INTS, NULL}, {"layout", K_TEXT, TEXT("NCW")}, {"out_layout", K_TEXT, TEXT("")}}},
     {"nn.adaptive_max_pool2d", 1, 1, infer_resize, run_adaptive_pool, .attrs = {{"output_size", K_INTS, NULL}, LAYOUT}},
-    {"nn.avg_pool2d", 1, 1, infer_pool, run_avg_pool2d, .attrs = {POOL, {"count_include_pad", K_TRUTH, TRUTH(0)}}},
+    {"nn.avg_pool1d", 1, 1, infer_pool, run_avg_pool, .attrs = {LINE_POOL, {"count_include_pad", K_TRUTH, TRUTH(0)}},
+     .relax = "(data, pool_size, strides, padding, dilation, ceil_mode, count_include_pad, layout, out_layout)"},
+    {"nn.avg_pool2d", 1, 1, infer_pool, run_avg_pool, .attrs = {POOL, {"count_include_pad", K_TRUTH, TRUTH(0)}},
+     .relax = "(data, pool_size, strides, padding, dilation, ceil_mode, count_include_pad, layout, out_layout)"},
     {"nn.global_avg_pool2d", 1, 1, infer_global_pool, run_adaptive_pool, .attrs = {LAYOUT}},
     {"nn.global_max_pool2d", 1, 1, infer_global_pool, run_adaptive_pool, .attrs = {LAYOUT}},
-    {"nn.max_pool2d", 1, 1, infer_pool, run_max_pool2d, .attrs = {POOL}},
+    {"nn.max_pool1d", 1, 1, infer_pool, run_max_pool, .attrs = {LINE_POOL},
+     .relax = "(data, pool_size, strides, padding, dilation, ceil_mode, -count_include_pad, layout, out_layout)"},
+    {"nn.max_pool2d", 1, 1, infer_pool, run_max_pool, .attrs = {POOL},
+     .relax = "(data, pool_size, strides, padding, dilation, ceil_mode, -count_include_pad, layout, out_layout)"},
     {"nn.upsampling", 1, 1, infer_upsampling, run_upsampling,
      .attrs = {{"scale_h", K_NUMBER, NUMBER(1)},
                {"scale_w", K_NUMBER, NUMBER(1)},

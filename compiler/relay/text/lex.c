@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens of Relay text. */
+/* Tokens of Relay text, and of TVMScript. */
 #include "compiler/relay/text/lex.h"
 
 #include <ctype.h>
 #include <string.h>
 
-void nnv_relay_lex_start(struct nnv_relay_lexer *lexer, const char *text, size_t len) {
-    *lexer = (struct nnv_relay_lexer){text, text + len, text, text, 1};
+void nnv_relay_lex_start(struct nnv_relay_lexer *lexer, const char *text, size_t len, bool script) {
+    *lexer = (struct nnv_relay_lexer){text, text + len, text, text, 1, script};
 }
 
 static bool starts_word(char c) { return isalpha((unsigned char)c) || c == '_' || c == '/'; }
 
-static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '/'; }
+static bool in_word(char c) { return isdigit((unsigned char)c) || starts_word(c); }
 
 static bool digit(const char *p, const char *end) { return p < end && isdigit((unsigned char)*p); }
 
@@ -52,10 +52,10 @@ static bool skip_blank(struct nnv_relay_lexer *x, struct nnv_relay_token *t) {
         const char *p = x->at;
         while (p < x->end && isspace((unsigned char)*p)) p++;
         move(x, p);
-        if (two(p, x->end, "//")) {
+        if (x->script ? p < x->end && *p == '#' : two(p, x->end, "//")) {
             const char *newline = memchr(p, '\n', left(p, x->end));
             move(x, newline ? newline : x->end);
-        } else if (two(p, x->end, "/*")) {
+        } else if (!x->script && two(p, x->end, "/*")) {
             const char *behind = comment_end(p, x->end);
             if (behind == NULL) return false;
             t->note = p + 2;
@@ -127,19 +127,24 @@ static void take_broken(struct nnv_relay_token *t, const char *what) {
     t->len = strlen(what);
 }
 
-/* text: behind the opening quote. The token does not hold the quotes; the result is behind the closing one. */
-static const char *take_string(struct nnv_relay_token *t, const char *text, const char *end) {
-    const char *q = text;
-    for (; q < end && *q != '"' && *q != '\n'; q++)
-        if (*q == '\\' && left(q, end) > 1 && q[1] != '\n') q++;
-    if (q >= end || *q != '"') {
+/*
+ * text: behind the opening quotes, of which there are one or three. The token does not hold them; the result is behind
+ * the closing ones.
+ */
+static const char *take_string(struct nnv_relay_token *t, const char *text, const char *end, size_t quotes) {
+    const char *q = text, quote = text[-1];
+    for (; q < end && (quotes > 1 || *q != '\n'); q++) {
+        if (*q == quote && (quotes == 1 || (two(q, end, "\"\"") && left(q, end) > 2 && q[2] == quote))) break;
+        if (*q == '\\' && left(q, end) > 1 && (quotes > 1 || q[1] != '\n')) q++;
+    }
+    if (q >= end || *q != quote) {
         take_broken(t, "a string that does not end");
         return end;
     }
     t->kind = NNV_RELAY_QUOTED;
     t->text = text;
     t->len = left(text, q);
-    return q + 1;
+    return q + quotes;
 }
 
 /* #[version = "..."] or #[metadata]. */
@@ -153,7 +158,7 @@ static const char *take_header(struct nnv_relay_token *t, const char *p, const c
     if (left(p, end) >= strlen(version) && memcmp(p, version, strlen(version)) == 0) {
         const char *q = p + strlen(version);
         while (q < end && (*q == ' ' || *q == '=')) q++;
-        if (q < end && *q == '"') q = take_string(t, q + 1, end);
+        if (q < end && *q == '"') q = take_string(t, q + 1, end, 1);
         if (t->kind == NNV_RELAY_QUOTED && q < end && *q == ']') {
             t->kind = NNV_RELAY_HEADER;
             return q + 1;
@@ -172,9 +177,11 @@ static const char *take_mark(struct nnv_relay_token *t, const char *p, const cha
 }
 
 /* The token at p, which is no blank; the result is behind it. */
-static const char *take(struct nnv_relay_token *t, const char *p, const char *end) {
+static const char *take(const struct nnv_relay_lexer *x, struct nnv_relay_token *t, const char *p) {
+    const char *end = x->end;
     bool next = left(p, end) > 1;
-    if (*p == '"') return take_string(t, p + 1, end);
+    if (x->script && left(p, end) > 2 && memcmp(p, "\"\"\"", 3) == 0) return take_string(t, p + 3, end, 3);
+    if (*p == '"' || (x->script && *p == '\'')) return take_string(t, p + 1, end, 1);
     if (*p == '#') return take_header(t, p, end);
     if (isdigit((unsigned char)*p)) {
         take_number(t, p, end);
@@ -192,7 +199,7 @@ static const char *take(struct nnv_relay_token *t, const char *p, const char *en
         t->len = left(t->text, word_end(p + 1, end));
         return t->text + t->len;
     }
-    bool divides = *p == '/' && (!next || !in_word(p[1]));
+    bool divides = *p == '/' && (x->script || !next || !in_word(p[1]));
     if (starts_word(*p) && !divides) {
         t->kind = NNV_RELAY_WORD;
         t->len = left(p, word_end(p, end));
@@ -211,7 +218,7 @@ struct nnv_relay_token nnv_relay_lex(struct nnv_relay_lexer *x) {
         x->at = x->end;
     } else if (x->at < x->end) {
         t.len = 1;
-        x->at = take(&t, x->at, x->end); /* no token but a broken one has a line end in it */
+        move(x, take(x, &t, x->at));
     }
     return t;
 }

@@ -22,6 +22,8 @@ struct nnv_relay_params {
 NNV_USE_RESULT enum nnv_status nnv_relay_array_read(const void *data, size_t len, struct nnv_arena *arena,
                                                     const struct nnv_relay_tensor **tensor, size_t *used,
                                                     struct nnv_err *err);
+/** A number as an element at `to`: i if it is whole, d for floats. False: the type has no such value. */
+bool nnv_relay_element(enum nnv_relay_dtype dtype, bool whole, int64_t i, double d, void *to);
 /** Appends the array, whose values are known. out->failed tells that memory ran out. */
 void nnv_relay_array_write(const struct nnv_relay_tensor *tensor, struct nnv_text *out);
 

@@ -10,26 +10,17 @@
 
 /* ------------------------------------------------------------ elements */
 
-/* One number of the JSON as an element at `to`. */
-static bool store(enum nnv_relay_dtype dtype, const json_t *v, void *to) {
+bool nnv_relay_element(enum nnv_relay_dtype dtype, bool whole, int64_t i, double d, void *to) {
     size_t bytes = nnv_relay_dtype_size(dtype);
-    if (json_is_boolean(v) && dtype == NNV_RELAY_BOOL) {
-        *(uint8_t *)to = json_is_true(v);
-        return true;
-    }
-    if (!json_is_number(v)) return false;
     if (!nnv_relay_dtype_is_float(dtype)) {
-        if (!json_is_integer(v)) return false;
-        int64_t i = json_integer_value(v), low = 0;
         bool is_signed = dtype >= NNV_RELAY_INT8 && dtype <= NNV_RELAY_INT64;
         int64_t high = bytes == 8 ? INT64_MAX : ((int64_t)1 << (8 * bytes - is_signed)) - 1;
-        if (is_signed) low = -high - 1;
+        int64_t low = is_signed ? -high - 1 : 0;
         if (dtype == NNV_RELAY_BOOL) high = 1;
-        if (i < low || i > high) return false;
+        if (!whole || i < low || i > high) return false;
         memcpy(to, &i, bytes); /* little-endian */
         return true;
     }
-    double d = json_number_value(v);
     float f = (float)d;
     uint16_t half = nnv_double_to_half(d);
     uint32_t word;
@@ -41,6 +32,13 @@ static bool store(enum nnv_relay_dtype dtype, const json_t *v, void *to) {
                                                     : (const void *)&brain;
     memcpy(to, from, bytes);
     return true;
+}
+
+/* One number of the JSON as an element at `to`. */
+static bool store(enum nnv_relay_dtype dtype, const json_t *v, void *to) {
+    if (json_is_boolean(v) && dtype == NNV_RELAY_BOOL) return nnv_relay_element(dtype, true, json_is_true(v), 0, to);
+    return json_is_number(v) &&
+           nnv_relay_element(dtype, json_is_integer(v), json_integer_value(v), json_number_value(v), to);
 }
 
 /* base64 text of whole bytes, decoded into memory of the arena. NULL: malformed, or out of memory. */
@@ -131,25 +129,40 @@ static json_t *node_at(const json_t *nodes, const json_t *i) {
                                                             : NULL;
 }
 
-/* The numbers of the nodes of the constants, in order: root is a map, whose entry "relay.Constant" is an array. */
+/* The kind of a node, and what is in it: TVM writes "type" and "data" since 0.21, "type_key" and "attrs" before. */
+static bool is_kind(const json_t *node, const char *kind, const char *or_kind) {
+    const char *type = json_string_value(json_object_get(node, json_object_get(node, "type") ? "type" : "type_key"));
+    return type && (strcmp(type, kind) == 0 || strcmp(type, or_kind) == 0);
+}
+
+/* The numbers of the nodes of the constants, in order: root is a map from the kind of a node to an array. */
 static const json_t *constants_of(const json_t *root, const json_t *nodes) {
-    const json_t *map = node_at(nodes, json_object_get(root, "root"));
+    const json_t *at = json_object_get(root, "root"),
+                 *map = node_at(nodes, at ? at : json_object_get(root, "root_index"));
     const json_t *keys = json_object_get(map, "keys"), *data = json_object_get(map, "data");
-    for (size_t i = 0; i < json_array_size(keys); i++) {
-        const char *key = json_string_value(json_array_get(keys, i));
-        if (key && strcmp(key, "relay.Constant") == 0)
+    for (size_t i = 0; i < json_array_size(data); i++) {
+        if (!keys && i % 2 == 0) continue; /* keys and values in turn */
+        const json_t *key =
+            keys ? json_array_get(keys, i) : json_object_get(node_at(nodes, json_array_get(data, i - 1)), "data");
+        const char *name = json_string_value(key);
+        if (name && (strcmp(name, "relay.Constant") == 0 || strcmp(name, "relax.expr.Constant") == 0))
             return json_object_get(node_at(nodes, json_array_get(data, i)), "data");
     }
     return NULL;
 }
 
-/* The array that a constant's node names: attrs.data is its number among b64ndarrays, as text or number. */
+/* The array that a constant's node names: by its number among b64ndarrays, as text or number, or as a node. */
 static const json_t *array_of(const json_t *root, const json_t *node) {
     const json_t *data = json_object_get(json_object_get(node, "attrs"), "data");
     const json_t *arrays = json_object_get(root, "b64ndarrays");
     json_int_t i = json_integer_value(data);
+    if (data == NULL) {
+        const json_t *tensor =
+            node_at(json_object_get(root, "nodes"), json_object_get(json_object_get(node, "data"), "data"));
+        return is_kind(tensor, "ffi.Tensor", "ffi.NDArray") ? json_object_get(tensor, "data") : NULL;
+    }
     if (json_is_string(data) && sscanf(json_string_value(data), "%" JSON_INTEGER_FORMAT, &i) != 1) return NULL;
-    return data && i >= 0 ? json_array_get(arrays, (size_t)i) : NULL;
+    return i >= 0 ? json_array_get(arrays, (size_t)i) : NULL;
 }
 
 static bool resolve(struct nnv_relay_parser *p, const json_t *root, struct nnv_relay_expr *e) {
@@ -171,7 +184,7 @@ static bool resolve(struct nnv_relay_parser *p, const json_t *root, struct nnv_r
     return true;
 }
 
-bool nnv_relay_resolve_meta(struct nnv_relay_parser *p, const char *json, size_t len,
+bool nnv_relay_resolve_meta(struct nnv_relay_parser *p, const char *json, size_t len, bool all,
                             const struct nnv_relay_span *span) {
     json_error_t where;
     bool blank = true, ok = true;
@@ -180,6 +193,8 @@ bool nnv_relay_resolve_meta(struct nnv_relay_parser *p, const char *json, size_t
     json_t *root = json_loadb(json, len, 0, &where);
     if (root == NULL)
         return nnv_relay_parse_fail(p, span, "the metadata is not JSON (its line %d: %s)", where.line, where.text);
+    size_t n = all ? json_array_size(constants_of(root, json_object_get(root, "nodes"))) : 0;
+    for (size_t i = 0; ok && i < n; i++) ok = nnv_relay_opaque(p, (int64_t)i, NULL, *span) != NULL;
     for (size_t i = 0; ok && i < p->n_opaque; i++) ok = resolve(p, root, p->opaque[i]);
     json_decref(root);
     return ok;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parsing Relay text: the module, and what all parts of the parser need. */
-#include "compiler/relay/text/parse.h"
+#include "compiler/relay/text/relax.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -162,7 +162,7 @@ static bool parse_bare(struct nnv_relay_parser *p) {
 
 static bool parse_metadata(struct nnv_relay_parser *p) {
     const char *json = p->lexer.at;
-    return nnv_relay_resolve_meta(p, json, (size_t)(p->lexer.end - json), &p->tok.span);
+    return nnv_relay_resolve_meta(p, json, (size_t)(p->lexer.end - json), false, &p->tok.span);
 }
 
 static bool parse_module(struct nnv_relay_parser *p) {
@@ -193,8 +193,9 @@ enum nnv_status nnv_relay_parse(const char *text, size_t len, const char *name, 
     if (len > UINT32_MAX) return nnv_fail(err, NNV_INVALID, "%s: the text is above 4 GB", name);
     p.m->text = text;
     p.m->text_len = len;
-    nnv_relay_lex_start(&p.lexer, text, len);
-    bool ok = parse_module(&p);
+    p.m->script = nnv_relax_is_script(text, len);
+    nnv_relay_lex_start(&p.lexer, text, len, p.m->script);
+    bool ok = p.m->script ? nnv_relax_parse_module(&p) : parse_module(&p);
     if (!ok && p.st == NNV_OK) p.st = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", name);
     nnv_id_free(&p.bound);
     free(p.undo);

@@ -32,7 +32,8 @@ struct nnv_relay_parser {
     size_t n_opaque, cap_opaque;
     struct nnv_relay_expr **free_vars;
     size_t n_free, cap_free;
-    bool bare; /**< a text without definitions */
+    bool bare;               /**< a text without definitions */
+    const char *module_name; /**< TVMScript: of the class, interned */
     enum nnv_status st;
     struct nnv_err *err;
 };
@@ -42,7 +43,6 @@ void nnv_relay_parse_error(struct nnv_relay_parser *p, const struct nnv_relay_sp
     NNV_PRINTF(3, 4);
 void nnv_relay_unexpected(struct nnv_relay_parser *p, const char *what);
 void nnv_relay_no_room(struct nnv_relay_parser *p);
-static inline void *nnv_relay_nothing(void) { return NULL; }
 /**
  * nnv_relay_parse_fail(p, span, format, ...) fails at a place; its value is NULL. A macro, so that compilers and
  * analyzers see that nothing is returned.
@@ -92,6 +92,8 @@ const struct nnv_relay_type *nnv_relay_noted_type(struct nnv_relay_parser *p);
 bool nnv_relay_parse_value(struct nnv_relay_parser *p, struct nnv_relay_value *value);
 /** KEY = value {, KEY = value}; the array is the arena's. */
 bool nnv_relay_parse_attrs(struct nnv_relay_parser *p, struct nnv_relay_attr **attrs, size_t *n);
+/** True if this mark or word follows the token in hand. */
+bool nnv_relay_is_next(const struct nnv_relay_parser *p, const char *text);
 /** The token is a key: a word, and an "=" behind it. */
 bool nnv_relay_at_key(const struct nnv_relay_parser *p);
 /** meta[KEY][index], "meta" being in hand. */
@@ -109,8 +111,11 @@ struct nnv_relay_expr *nnv_relay_parse_body(struct nnv_relay_parser *p);
 /** (params, attrs) -> type { body }, behind "fn" or a definition's name. */
 struct nnv_relay_expr *nnv_relay_parse_function(struct nnv_relay_parser *p);
 
-/** Gives the constants that await it their values: json is all behind #[metadata]. */
-bool nnv_relay_resolve_meta(struct nnv_relay_parser *p, const char *json, size_t len,
+/**
+ * Gives the constants that await it their values: json is all behind #[metadata]. all: every constant that the metadata
+ * has is one that awaits its value, as where the metadata stands first.
+ */
+bool nnv_relay_resolve_meta(struct nnv_relay_parser *p, const char *json, size_t len, bool all,
                             const struct nnv_relay_span *span);
 
 /** Notes where an expression begins; e may be NULL, which is an error of memory. Its value is e. */
@@ -125,5 +130,8 @@ bool nnv_relay_at_real(const struct nnv_relay_parser *p);
 struct nnv_relay_expr *nnv_relay_parse_number(struct nnv_relay_parser *p);
 /** meta[relay.Constant][i]: its value comes with the metadata; without, it is unknown. NULL after an error. */
 struct nnv_relay_expr *nnv_relay_parse_opaque(struct nnv_relay_parser *p);
+/** The constant of this number in the metadata, one for all its uses; type may be NULL. NULL after an error. */
+struct nnv_relay_expr *nnv_relay_opaque(struct nnv_relay_parser *p, int64_t index, const struct nnv_relay_type *type,
+                                        struct nnv_relay_span span);
 
 #endif

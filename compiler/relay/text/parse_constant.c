@@ -84,6 +84,20 @@ struct nnv_relay_expr *nnv_relay_parse_number(struct nnv_relay_parser *p) {
     return nnv_relay_expected(p, "an expression");
 }
 
+struct nnv_relay_expr *nnv_relay_opaque(struct nnv_relay_parser *p, int64_t index, const struct nnv_relay_type *type,
+                                        struct nnv_relay_span span) {
+    for (size_t i = 0; i < p->n_opaque; i++)
+        if (p->opaque[i]->index == index) return p->opaque[i]; /* one constant */
+    struct nnv_relay_tensor *t = nnv_relay_got(p, NNV_NEW(p->m->arena, struct nnv_relay_tensor, 1));
+    struct nnv_relay_expr *e = t ? nnv_relay_placed(p, nnv_relay_constant(p->m, t), span) : NULL;
+    if (e == NULL) return NULL;
+    e->index = index;
+    t->type = e->declared = type;
+    if (!nnv_relay_parse_room(p, &p->opaque, p->n_opaque, &p->cap_opaque, sizeof(struct nnv_relay_expr *))) return NULL;
+    p->opaque[p->n_opaque++] = e;
+    return e;
+}
+
 struct nnv_relay_expr *nnv_relay_parse_opaque(struct nnv_relay_parser *p) {
     struct nnv_relay_span span = p->tok.span;
     const char *key;
@@ -91,15 +105,5 @@ struct nnv_relay_expr *nnv_relay_parse_opaque(struct nnv_relay_parser *p) {
     if (!nnv_relay_parse_meta(p, &key, &index)) return NULL;
     if (strcmp(key, "relay.Constant") != 0)
         return nnv_relay_parse_fail(p, &span, "metadata of kind %s can't stand for a value", key);
-    for (size_t i = 0; i < p->n_opaque; i++)
-        if (p->opaque[i]->index == index) return p->opaque[i]; /* one constant */
-    struct nnv_relay_tensor *t = nnv_relay_got(p, NNV_NEW(p->m->arena, struct nnv_relay_tensor, 1));
-    struct nnv_relay_expr *e = t ? nnv_relay_placed(p, nnv_relay_constant(p->m, t), span) : NULL;
-    if (e == NULL) return NULL;
-    e->index = index;
-    e->declared = nnv_relay_noted_type(p);
-    t->type = e->declared;
-    if (!nnv_relay_parse_room(p, &p->opaque, p->n_opaque, &p->cap_opaque, sizeof(struct nnv_relay_expr *))) return NULL;
-    p->opaque[p->n_opaque++] = e;
-    return e;
+    return nnv_relay_opaque(p, index, nnv_relay_noted_type(p), span);
 }

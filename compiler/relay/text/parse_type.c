@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsing Relay text: types, and values of attributes. */
+/* Parsing Relay text: types, and values of attributes, which TVMScript has, too. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/relay/text/parse.h"
+#include "compiler/relay/text/relax.h"
 
 bool nnv_relay_whole(struct nnv_relay_parser *p, int64_t *value) {
     int64_t v = 0;
@@ -135,7 +135,7 @@ const struct nnv_relay_type *nnv_relay_noted_type(struct nnv_relay_parser *p) {
     while (note && note < end && *note == ' ') note++;
     if (note == NULL || (size_t)(end - note) < strlen(sign) || memcmp(note, sign, strlen(sign)) != 0) return NULL;
     struct nnv_relay_parser sub = {.m = p->m, .depth = p->depth};
-    nnv_relay_lex_start(&sub.lexer, note + strlen(sign), (size_t)(end - note) - strlen(sign));
+    nnv_relay_lex_start(&sub.lexer, note + strlen(sign), (size_t)(end - note) - strlen(sign), false);
     nnv_relay_next(&sub);
     const struct nnv_relay_type *t = nnv_relay_parse_type(&sub);
     free(sub.pile);
@@ -144,11 +144,14 @@ const struct nnv_relay_type *nnv_relay_noted_type(struct nnv_relay_parser *p) {
 
 /* --------------------------------------------------------------- attributes */
 
-bool nnv_relay_at_key(const struct nnv_relay_parser *p) {
+bool nnv_relay_is_next(const struct nnv_relay_parser *p, const char *text) {
     struct nnv_relay_lexer ahead = p->lexer;
-    if (p->tok.kind != NNV_RELAY_WORD) return false;
     struct nnv_relay_token t = nnv_relay_lex(&ahead);
-    return nnv_relay_lex_is(&t, "=");
+    return nnv_relay_lex_is(&t, text);
+}
+
+bool nnv_relay_at_key(const struct nnv_relay_parser *p) {
+    return p->tok.kind == NNV_RELAY_WORD && nnv_relay_is_next(p, "=");
 }
 
 bool nnv_relay_parse_meta(struct nnv_relay_parser *p, const char **key, int64_t *index) {
@@ -229,6 +232,8 @@ static bool parse_deep_value(struct nnv_relay_parser *p, struct nnv_relay_value 
     } else if (nnv_relay_at(p, "True") || nnv_relay_at(p, "False")) {
         value->kind = NNV_RELAY_TRUTH;
         value->i = nnv_relay_at(p, "True");
+    } else if (p->lexer.script && p->tok.kind == NNV_RELAY_WORD && nnv_relay_is_next(p, "(")) {
+        return nnv_relax_parse_wrapped(p, value);
     } else if (p->tok.kind == NNV_RELAY_WORD && !nnv_relay_at(p, "inff") && !nnv_relay_at(p, "nanf")) {
         value->kind = NNV_RELAY_STRING;
         value->text = nnv_relay_token_name(p);
@@ -242,7 +247,7 @@ static bool parse_deep_value(struct nnv_relay_parser *p, struct nnv_relay_value 
 bool nnv_relay_parse_value(struct nnv_relay_parser *p, struct nnv_relay_value *value) {
     *value = (struct nnv_relay_value){0};
     if (!nnv_relay_deeper(p)) return false;
-    bool ok = parse_deep_value(p, value);
+    bool ok = parse_deep_value(p, value) && (!p->lexer.script || nnv_relax_parse_symbolic(p, value));
     nnv_relay_higher(p);
     return ok;
 }

@@ -3,6 +3,7 @@
  * Printing modules. Every node that is no leaf gets a number of its own, bound in the innermost block that holds all
  * its uses, so that shared nodes stay shared and no binding stands in a block that is left before its last use.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -10,47 +11,16 @@
 #include "base/type.h"
 #include "compiler/relay/text/params.h"
 #include "compiler/relay/text/literal.h"
+#include "compiler/relay/text/print.h"
 
-/** A block: a function's body, a branch, or what follows a let. */
-struct block {
-    struct block *parent;
-    size_t depth;
-    struct nnv_relay_expr *result;
-    struct nnv_relay_expr **nodes; /**< bound here, in evaluation order; room is counted first */
-    size_t n, cap;
-};
-
-/** What the printer knows of one node of the function being printed. */
-struct place {
-    struct block *home;
-    struct block *inner[2]; /**< the blocks it opens: IF two, LET and FUNCTION one */
-    size_t uses;
-    uint64_t number;  /**< of its binding; 0: none yet, else one more than the number */
-    const char *name; /**< VAR */
-};
-
-struct printer {
-    const struct nnv_relay_module *m;
-    int flags;
-    struct nnv_text *out;
-    struct nnv_arena *arena;
-    struct nnv_relay_module *taken; /**< names of variables, as operators: index counts how often */
-    struct place *places;           /**< by id */
-    uint64_t next;
-    bool dotted;                       /**< a variable's name has a dot, so %x.0 may be a name */
-    struct nnv_relay_expr **constants; /**< by their number in the metadata; NULL: of one whose values are unknown */
-    size_t n_constants;
-    int64_t *constant_number; /**< by id; one more than the number */
-};
-
-static bool is_leaf(const struct nnv_relay_expr *e) {
+bool nnv_print_is_leaf(const struct nnv_relay_expr *e) {
     return e->kind == NNV_RELAY_VAR || e->kind == NNV_RELAY_GLOBAL || e->kind == NNV_RELAY_OP ||
            e->kind == NNV_RELAY_CONSTANT;
 }
 
 /* ------------------------------------------------------------------- places */
 
-static struct block *common(struct block *a, struct block *b) {
+static struct nnv_print_block *common(struct nnv_print_block *a, struct nnv_print_block *b) {
     while (a != b) {
         if (a->depth >= b->depth)
             a = a->parent;
@@ -60,8 +30,9 @@ static struct block *common(struct block *a, struct block *b) {
     return a;
 }
 
-static struct block *open_block(struct printer *p, struct block *parent, struct nnv_relay_expr *result) {
-    struct block *b = NNV_NEW(p->arena, struct block, 1);
+static struct nnv_print_block *open_block(struct nnv_printer *p, struct nnv_print_block *parent,
+                                          struct nnv_relay_expr *result) {
+    struct nnv_print_block *b = NNV_NEW(p->arena, struct nnv_print_block, 1);
     if (b == NULL) return NULL;
     b->parent = parent;
     b->depth = parent ? parent->depth + 1 : 0;
@@ -69,20 +40,20 @@ static struct block *open_block(struct printer *p, struct block *parent, struct 
     return b;
 }
 
-static void use(struct printer *p, const struct nnv_relay_expr *e, struct block *in) {
-    struct place *at = &p->places[e->id];
+static void use(struct nnv_printer *p, const struct nnv_relay_expr *e, struct nnv_print_block *in) {
+    struct nnv_print_place *at = &p->places[e->id];
     at->home = at->uses++ ? common(at->home, in) : in;
 }
 
 /* Tells the operands of e, whose own home is known, where they are used. */
-static bool use_operands(struct printer *p, const struct nnv_relay_expr *e) {
-    struct place *at = &p->places[e->id];
+static bool use_operands(struct nnv_printer *p, const struct nnv_relay_expr *e) {
+    struct nnv_print_place *at = &p->places[e->id];
     size_t outer = e->kind == NNV_RELAY_FUNCTION                         ? 0
                    : e->kind == NNV_RELAY_LET || e->kind == NNV_RELAY_IF ? 1
                                                                          : e->n_args;
     if (e->callee) use(p, e->callee, at->home);
     for (size_t i = 0; i < e->n_args; i++) {
-        struct block *in = at->home;
+        struct nnv_print_block *in = at->home;
         if (i >= outer) {
             in = at->inner[i - outer] = open_block(p, at->home, e->args[i]);
             if (in == NULL) return false;
@@ -93,7 +64,7 @@ static bool use_operands(struct printer *p, const struct nnv_relay_expr *e) {
 }
 
 /* A let's value is written in place: a function must see its own name. */
-static void mark_let_values(struct printer *p, const struct nnv_relay_list *list) {
+static void mark_let_values(struct nnv_printer *p, const struct nnv_relay_list *list) {
     for (size_t i = 0; i < list->n; i++) {
         const struct nnv_relay_expr *e = list->exprs[i];
         if (e->kind == NNV_RELAY_LET && p->places[e->args[0]->id].uses == 1) p->places[e->args[0]->id].uses = 0;
@@ -101,19 +72,19 @@ static void mark_let_values(struct printer *p, const struct nnv_relay_list *list
 }
 
 /* True if the node is written where its only use is, without a binding. */
-static bool in_place(const struct printer *p, const struct nnv_relay_expr *e) {
-    const struct place *at = &p->places[e->id];
-    return is_leaf(e) || at->uses == 0 || at->home->result == e;
+static bool in_place(const struct nnv_printer *p, const struct nnv_relay_expr *e) {
+    const struct nnv_print_place *at = &p->places[e->id];
+    return nnv_print_is_leaf(e) || at->uses == 0 || at->home->result == e;
 }
 
 /* The nodes that each block binds, in evaluation order. */
-static bool fill_blocks(struct printer *p, const struct nnv_relay_list *list) {
+static bool fill_blocks(struct nnv_printer *p, const struct nnv_relay_list *list) {
     for (size_t i = 0; i < list->n; i++)
         if (!in_place(p, list->exprs[i])) p->places[list->exprs[i]->id].home->cap++;
     for (size_t i = 0; i < list->n; i++) {
         struct nnv_relay_expr *e = list->exprs[i];
         if (in_place(p, e)) continue;
-        struct block *b = p->places[e->id].home;
+        struct nnv_print_block *b = p->places[e->id].home;
         if (b->nodes == NULL) b->nodes = NNV_NEW(p->arena, struct nnv_relay_expr *, b->cap);
         if (b->nodes == NULL) return false;
         b->nodes[b->n++] = e;
@@ -123,8 +94,21 @@ static bool fill_blocks(struct printer *p, const struct nnv_relay_list *list) {
 
 /* -------------------------------------------------------------------- names */
 
-/* A name that reads back as one token. */
-static char *legal_name(struct printer *p, const char *name) {
+static bool is_word(const char *const *words, const char *name) {
+    while (words && *words && strcmp(*words, name) != 0) words++;
+    return words && *words;
+}
+
+/* A name that reads back as one token: where there are words that no name may be, as one of Python. */
+static char *legal_name(struct nnv_printer *p, const char *name) {
+    if (p->words) {
+        const bool digit = *name >= '0' && *name <= '9';
+        char *s =
+            nnv_arena_printf(p->arena, "%s%s%s", digit || !*name ? "v" : "", name, is_word(p->words, name) ? "_" : "");
+        for (char *c = s; c && *c; c++)
+            if (!isalnum((unsigned char)*c)) *c = '_';
+        return s;
+    }
     char *s = nnv_arena_printf(p->arena, "%s%s", *name >= '0' && *name <= '9' ? "v" : "", *name ? name : "v");
     for (char *c = s; c && *c; c++) {
         bool ends = *c == ':' && (c[1] == '\0' || strchr("(,)=T", c[1]));
@@ -133,23 +117,27 @@ static char *legal_name(struct printer *p, const char *name) {
     return s;
 }
 
-static bool name_var(struct printer *p, const struct nnv_relay_expr *v) {
-    struct place *at = &p->places[v->id];
-    if (at->name) return true;
-    char *base = legal_name(p, v->name), *name = base;
+const char *nnv_print_name(struct nnv_printer *p, const char *hint) {
+    char *base = legal_name(p, hint), *name = base;
     struct nnv_relay_expr *first = base ? nnv_relay_operator(p->taken, base) : NULL, *mine = first;
     while (mine && mine->index) {
         name = nnv_arena_printf(p->arena, "%s_%" PRId64, base, first->index++);
         mine = name ? nnv_relay_operator(p->taken, name) : NULL;
     }
-    if (mine == NULL) return false;
+    if (mine == NULL) return NULL;
     mine->index = 1;
-    at->name = name;
-    p->dotted = p->dotted || strchr(name, '.') != NULL;
-    return true;
+    return name;
 }
 
-static bool name_vars(struct printer *p, const struct nnv_relay_expr *f, const struct nnv_relay_list *list) {
+static bool name_var(struct nnv_printer *p, const struct nnv_relay_expr *v) {
+    struct nnv_print_place *at = &p->places[v->id];
+    if (at->name) return true;
+    at->name = nnv_print_name(p, v->name);
+    p->dotted = p->dotted || (at->name && strchr(at->name, '.') != NULL);
+    return at->name != NULL;
+}
+
+static bool name_vars(struct nnv_printer *p, const struct nnv_relay_expr *f, const struct nnv_relay_list *list) {
     for (size_t i = 0; i < f->n_params; i++)
         if (!name_var(p, f->params[i])) return false;
     for (size_t i = 0; i < list->n; i++) {
@@ -164,7 +152,7 @@ static bool name_vars(struct printer *p, const struct nnv_relay_expr *f, const s
 
 /* ---------------------------------------------------------------- constants */
 
-static void print_constant(struct printer *p, const struct nnv_relay_expr *e) {
+static void print_constant(struct nnv_printer *p, const struct nnv_relay_expr *e) {
     if (nnv_relay_is_literal(e->tensor)) {
         nnv_relay_print_literal(e->tensor, p->out);
         return;
@@ -178,12 +166,12 @@ static void print_constant(struct printer *p, const struct nnv_relay_expr *e) {
 
 /* -------------------------------------------------------------- expressions */
 
-static void indent(struct printer *p, int depth) {
+static void indent(struct nnv_printer *p, int depth) {
     for (int i = 0; i < depth; i++) nnv_text_add(p->out, "  ");
 }
 
 /* An operand: a leaf, or the number of its binding. */
-static void print_operand(struct printer *p, const struct nnv_relay_expr *e) {
+static void print_operand(struct nnv_printer *p, const struct nnv_relay_expr *e) {
     switch (e->kind) {
     case NNV_RELAY_VAR:
         nnv_text_addf(p->out, "%%%s", p->places[e->id].name);
@@ -208,7 +196,7 @@ static void print_operand(struct printer *p, const struct nnv_relay_expr *e) {
     }
 }
 
-static void print_attrs(struct printer *p, const struct nnv_relay_expr *e, bool comma) {
+static void print_attrs(struct nnv_printer *p, const struct nnv_relay_expr *e, bool comma) {
     for (size_t i = 0; i < e->n_attrs; i++) {
         nnv_text_addf(p->out, "%s%s=", comma ? ", " : "", e->attrs[i].key);
         nnv_relay_value_print(&e->attrs[i].value, p->out);
@@ -216,16 +204,16 @@ static void print_attrs(struct printer *p, const struct nnv_relay_expr *e, bool 
     }
 }
 
-static void print_block(struct printer *p, const struct block *b, int depth);
+static void print_block(struct nnv_printer *p, const struct nnv_print_block *b, int depth);
 
-static void print_braces(struct printer *p, const struct block *b, int depth) {
+static void print_braces(struct nnv_printer *p, const struct nnv_print_block *b, int depth) {
     nnv_text_add(p->out, "{\n");
     print_block(p, b, depth + 1);
     indent(p, depth);
     nnv_text_add(p->out, "}");
 }
 
-static void print_declared(struct printer *p, const struct nnv_relay_expr *v) {
+static void print_declared(struct nnv_printer *p, const struct nnv_relay_expr *v) {
     nnv_text_addf(p->out, "%%%s", p->places[v->id].name);
     if (v->declared == NULL) return;
     nnv_text_add(p->out, ": ");
@@ -233,7 +221,8 @@ static void print_declared(struct printer *p, const struct nnv_relay_expr *v) {
 }
 
 /* (params, attrs) -> type {body} */
-static void print_function(struct printer *p, const struct nnv_relay_expr *f, const struct block *body, int depth) {
+static void print_function(struct nnv_printer *p, const struct nnv_relay_expr *f, const struct nnv_print_block *body,
+                           int depth) {
     nnv_text_add(p->out, "(");
     for (size_t i = 0; i < f->n_params; i++) {
         if (i) nnv_text_add(p->out, ", ");
@@ -249,7 +238,7 @@ static void print_function(struct printer *p, const struct nnv_relay_expr *f, co
     print_braces(p, body, depth);
 }
 
-static void print_operands(struct printer *p, const struct nnv_relay_expr *e) {
+static void print_operands(struct nnv_printer *p, const struct nnv_relay_expr *e) {
     nnv_text_add(p->out, "(");
     for (size_t i = 0; i < e->n_args; i++) {
         if (i) nnv_text_add(p->out, ", ");
@@ -261,8 +250,8 @@ static void print_operands(struct printer *p, const struct nnv_relay_expr *e) {
 }
 
 /* The node itself, its operands being leaves or numbers. */
-static void print_node(struct printer *p, const struct nnv_relay_expr *e, int depth) {
-    struct place *at = &p->places[e->id];
+static void print_node(struct nnv_printer *p, const struct nnv_relay_expr *e, int depth) {
+    struct nnv_print_place *at = &p->places[e->id];
     bool numeral = e->n_args && e->args[0]->kind == NNV_RELAY_CONSTANT; /* 5.0 would be one */
     bool group = e->kind == NNV_RELAY_GET && (numeral || (e->args[0]->kind == NNV_RELAY_VAR && p->dotted));
     switch (e->kind) {
@@ -297,7 +286,7 @@ static void print_node(struct printer *p, const struct nnv_relay_expr *e, int de
         print_function(p, e, at->inner[0], depth);
         break;
     case NNV_RELAY_LET: { /* as an operand: a block of its own */
-        struct block alone = {.result = (struct nnv_relay_expr *)(uintptr_t)e};
+        struct nnv_print_block alone = {.result = (struct nnv_relay_expr *)(uintptr_t)e};
         uint64_t number = at->number;
         at->number = 0; /* within it, the let is no operand */
         print_braces(p, &alone, depth);
@@ -313,10 +302,10 @@ static void print_node(struct printer *p, const struct nnv_relay_expr *e, int de
 }
 
 /* Bindings, lets, the result. What follows a let is a block too, printed by the same loop: lets may be many. */
-static void print_block(struct printer *p, const struct block *b, int depth) {
+static void print_block(struct nnv_printer *p, const struct nnv_print_block *b, int depth) {
     for (;;) {
         for (size_t i = 0; i < b->n; i++) {
-            struct place *at = &p->places[b->nodes[i]->id];
+            struct nnv_print_place *at = &p->places[b->nodes[i]->id];
             at->number = ++p->next;
             indent(p, depth);
             nnv_text_addf(p->out, "%%%" PRIu64 " = ", at->number - 1);
@@ -348,11 +337,13 @@ static void print_block(struct printer *p, const struct block *b, int depth) {
 
 /* ------------------------------------------------------------------ modules */
 
-static bool place_function(struct printer *p, struct nnv_relay_expr *f) {
+bool nnv_print_blocks(struct nnv_printer *p, struct nnv_relay_expr *f) {
     struct nnv_relay_list list;
+    if ((p->taken = nnv_relay_module_new(p->arena)) == NULL) return false;
     if (nnv_relay_post_order(f, NULL, NULL, p->arena, &list) != NNV_OK) return false;
-    for (size_t i = 0; i < list.n; i++) p->places[list.exprs[i]->id] = (struct place){0}; /* operators are shared */
-    struct block *outside = open_block(p, NULL, f);
+    for (size_t i = 0; i < list.n; i++)
+        p->places[list.exprs[i]->id] = (struct nnv_print_place){0}; /* operators are shared */
+    struct nnv_print_block *outside = open_block(p, NULL, f);
     if (outside == NULL) return false;
     use(p, f, outside);
     for (size_t i = list.n; i-- > 0;)
@@ -361,13 +352,12 @@ static bool place_function(struct printer *p, struct nnv_relay_expr *f) {
     return fill_blocks(p, &list) && name_vars(p, f, &list);
 }
 
-static bool number_constants_of(struct printer *p, struct nnv_relay_expr *f, bool known) {
+static bool number_constants_of(struct nnv_printer *p, struct nnv_relay_expr *f, bool known) {
     struct nnv_relay_list list;
     if (nnv_relay_post_order(f, NULL, NULL, p->arena, &list) != NNV_OK) return false;
     for (size_t i = 0; i < list.n; i++) {
         struct nnv_relay_expr *e = list.exprs[i];
-        if (e->kind != NNV_RELAY_CONSTANT || nnv_relay_is_literal(e->tensor) || (e->tensor->data != NULL) != known)
-            continue;
+        if (e->kind != NNV_RELAY_CONSTANT || p->is_literal(e->tensor) || (e->tensor->data != NULL) != known) continue;
         if (p->constant_number[e->id]) continue;
         if (!known) {
             p->constant_number[e->id] = e->index + 1;
@@ -381,11 +371,11 @@ static bool number_constants_of(struct printer *p, struct nnv_relay_expr *f, boo
     return true;
 }
 
-/* Constants whose values are unknown keep their numbers; the others follow. */
-static bool number_constants(struct printer *p) {
+bool nnv_print_start(struct nnv_printer *p) {
+    p->places = NNV_NEW(p->arena, struct nnv_print_place, p->m->n_exprs);
     p->constant_number = NNV_NEW(p->arena, int64_t, p->m->n_exprs);
     p->constants = NNV_NEW(p->arena, struct nnv_relay_expr *, (size_t)p->m->n_exprs * 2);
-    if (p->constant_number == NULL || p->constants == NULL) return false;
+    if (p->places == NULL || p->constant_number == NULL || p->constants == NULL) return false;
     for (int known = 0; known < 2; known++)
         for (size_t i = 0; i < p->m->n_functions; i++)
             if (!number_constants_of(p, p->m->functions[i].expr, known)) return false;
@@ -393,7 +383,7 @@ static bool number_constants(struct printer *p) {
 }
 
 /* Node 0 is nothing, 1 the map, 2 the list of constants, 3 and on the constants. */
-static void print_meta(struct printer *p) {
+static void print_meta(struct nnv_printer *p) {
     struct nnv_text *out = p->out, array = {0};
     nnv_text_add(out, "\n#[metadata]\n{\n  \"root\": 1,\n  \"nodes\": [\n    {\"type_key\": \"\"},\n"
                       "    {\"type_key\": \"Map\", \"keys\": [\"relay.Constant\"], \"data\": [2]},\n"
@@ -426,14 +416,12 @@ static void print_meta(struct printer *p) {
     nnv_text_free(&array);
 }
 
-static bool print_module(struct printer *p) {
-    p->places = NNV_NEW(p->arena, struct place, p->m->n_exprs);
-    if (p->places == NULL || !number_constants(p)) return false;
+static bool print_module(struct nnv_printer *p) {
+    if (!nnv_print_start(p)) return false;
     nnv_text_add(p->out, "#[version = \"0.0.5\"]\n");
     for (size_t i = 0; i < p->m->n_functions; i++) {
         struct nnv_relay_expr *f = p->m->functions[i].expr;
-        p->taken = nnv_relay_module_new(p->arena);
-        if (p->taken == NULL || !place_function(p, f)) return false;
+        if (!nnv_print_blocks(p, f)) return false;
         p->next = 0;
         nnv_text_addf(p->out, "%sdef @%s", i ? "\n" : "", p->m->functions[i].name);
         print_function(p, f, p->places[f->id].inner[0], 0);
@@ -444,7 +432,8 @@ static bool print_module(struct printer *p) {
 }
 
 void nnv_relay_print(const struct nnv_relay_module *m, int flags, struct nnv_text *out) {
-    struct printer p = {.m = m, .flags = flags, .out = out, .arena = nnv_arena_new()};
+    struct nnv_printer p = {
+        .m = m, .flags = flags, .out = out, .arena = nnv_arena_new(), .is_literal = nnv_relay_is_literal};
     if (p.arena == NULL || !print_module(&p)) out->failed = true;
     nnv_arena_free(p.arena);
 }

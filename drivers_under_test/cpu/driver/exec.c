@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /** The memory of one execution, kept for the next. */
 struct cpu_context {
@@ -13,12 +12,6 @@ struct cpu_context {
     struct cpu_tensor *tensors;
     uint32_t *remaining; /**< per tensor: node inputs that have not read it yet */
 };
-
-uint64_t cpu_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* -------------------------------------------------------------------- program */
 
@@ -286,7 +279,9 @@ enum nnvts_status cpu_execute(struct cpu_program *program, const struct cpu_bind
     struct cpu_context *context = context_take(program);
     if (!context) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     const struct execution e = {program, context, binding, deadline_ns};
+    cpu_threads_begin(program->threads);
     enum nnvts_status st = run_all(&e, result);
+    cpu_threads_end(program->threads);
     context_give(program, context);
     if (config && config->measure_timing && st == NNVTS_STATUS_NONE) {
         const uint64_t now = cpu_now_ns();

@@ -70,7 +70,4 @@ enum nnvts_status cpu_execute(struct cpu_program *program, const struct cpu_bind
                               const struct nnvts_execution_config *config, uint64_t started_ns,
                               struct nnvts_execution_result *result);
 
-/** CLOCK_MONOTONIC. */
-uint64_t cpu_now_ns(void);
-
 #endif

@@ -214,7 +214,7 @@ UNARY_F32(sqrt_f32, sqrtf(a), )
 UNARY_F32(rsqrt_f32, 1.0f / sqrtf(a), )
 UNARY_F32(exp_f32, exp_one(a), )
 UNARY_F32(elu_f32, elu_one(a, alpha), float alpha, )
-UNARY_F32(hard_swish_f32, a *clamp(a + 3.0f, 0.0f, 6.0f) / 6.0f, )
+UNARY_F32(hard_swish_f32, a *(clamp(a + 3.0f, 0.0f, 6.0f) / 6.0f), )
 
 #define IS_USUAL(X) ((X) >= 0x1p-126f && (X) <= 0x1.fffffep127f) /* positive and normal */
 

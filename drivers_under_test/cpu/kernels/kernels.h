@@ -68,15 +68,16 @@ struct cpu_taps {
 };
 
 /**
- * Depthwise 3x3 filters over lines of an image: one row of output, or (of stride 1 downwards) two. Input line i lies
- * under filter line i of the first row; lines above or below the image are lines of padding.
+ * Depthwise 3x3 filters over lines of an image: one row of output, or (of stride 1 or 2 downwards) two. Input line i
+ * lies under filter line i of the first row; lines above or below the image are lines of padding.
  */
 struct cpu_lines_f32 {
     size_t channels;         /**< at least half a panel */
     size_t width, out_width; /**< columns of the input and the output */
     uint32_t rows, stride;   /**< 1 or 2; stride: from column to column */
+    uint32_t down;           /**< from row to row: 1 or 2 where there are two */
     uint32_t left;           /**< columns of padding: 0 or 1; on the right no more than 1 is needed */
-    const float *x[4];       /**< rows + 2 lines */
+    const float *x[5];       /**< (rows - 1) * down + 3 lines */
     const float *w;          /**< for each vector of channels bias and the nine taps, finite; the last may overlap */
     float lo, hi;
     float *y[2];

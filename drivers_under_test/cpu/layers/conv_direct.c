@@ -112,8 +112,8 @@ bool cpu_conv_run_direct(struct cpu_run *run, const struct cpu_conv *v, const st
     if (!d.at || !d.gathered || !zeros) return false;
     cpu_dense_zero(w, line, zeros);
     d.zeros = zeros;
-    const double work_ns = (double)product->m * (double)w->n * (double)w->k / 20.0;
-    cpu_threads_run(run->threads, (uint32_t)((rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE), work_ns, items, &d);
+    cpu_threads_run(run->threads, (uint32_t)((rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE), cpu_product_ns(product), items,
+                    &d);
     cpu_blocks_put(&run->scratch, d.at);
     cpu_blocks_put(&run->scratch, d.gathered);
     cpu_blocks_put(&run->scratch, zeros);

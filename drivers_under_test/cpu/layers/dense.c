@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t padded(size_t n, size_t to) { return (n + to - 1) / to * to; }
+static size_t quotient(size_t a, size_t b) { return (a + b - 1) / b; }
+static size_t padded(size_t n, size_t to) { return quotient(n, to) * to; }
 
 static bool quantised(const struct cpu_layer *layer) { return cpu_is_quant8(layer->input); }
 
@@ -259,12 +260,12 @@ bool cpu_layer_check(const struct cpu_tensor *input, const struct cpu_tensor *we
 
 enum { BLOCK_BYTES = 512 * 1024, BLOCK_ROWS = 256, ITEMS_PER_THREAD = 4 };
 
-/** How a product is cut: blocks of rows times groups of panels. */
+/** How a product is cut: nearly equal blocks of tiles times groups of panels. */
 struct cut {
     struct cpu_run *run;
     const struct cpu_product *p;
-    size_t block, columns; /**< rows of a block, columns of a group */
-    uint32_t blocks, groups;
+    size_t tile;                          /**< rows of one */
+    size_t tiles, blocks, panels, groups; /**< how many */
     size_t out_step;
     size_t runs;
     const void **at;   /**< where each run begins, per thread */
@@ -275,6 +276,12 @@ struct cut {
 size_t cpu_dense_element(const struct cpu_dense *weights) {
     static const size_t bytes[] = {sizeof(float), sizeof(int16_t), 1};
     return bytes[weights->form];
+}
+
+double cpu_product_ns(const struct cpu_product *product) {
+    static const double multiplications_per_ns[] = {60, 30, 240}; /* of AVX-512 */
+    const struct cpu_dense *w = product->weights;
+    return (double)product->m * (double)w->n * (double)w->k / multiplications_per_ns[w->form];
 }
 
 void cpu_dense_copy(const struct cpu_kernels *kernels, const struct cpu_dense *weights, size_t count, const void *from,
@@ -365,6 +372,17 @@ void cpu_dense_multiply(const struct cpu_kernels *kernels, const struct cpu_prod
         multiply_u8(kernels, product, rows, col, cols);
 }
 
+/** Some of `all` rows or columns. */
+struct stretch {
+    size_t first, count;
+};
+
+/** Part i of `parts`, in whole units: tiles or panels. */
+static struct stretch part(size_t all, size_t unit, size_t units, size_t i, size_t parts) {
+    const size_t first = units * i / parts * unit, end = units * (i + 1) / parts * unit;
+    return (struct stretch){first, (end < all ? end : all) - first};
+}
+
 static void product_items(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
     const struct cut *cut = arg;
     const struct cpu_product *p = cut->p;
@@ -372,46 +390,47 @@ static void product_items(void *arg, uint32_t begin, uint32_t end, uint32_t work
     const size_t element = cpu_dense_element(w), out_element = w->form == CPU_DENSE_F32 ? sizeof(float) : 1;
     const void **at = cut->at + worker * cut->runs;
     for (uint32_t item = begin; item < end; item++) {
-        const size_t row = item / cut->groups * cut->block, col = item % cut->groups * cut->columns;
-        const size_t rows = p->m - row < cut->block ? p->m - row : cut->block;
-        const size_t cols = w->n - col < cut->columns ? w->n - col : cut->columns;
-        char *gathered = (char *)cut->gathered + worker * cut->gathered_bytes;
-        const char *from = p->rows ? (const char *)p->rows + row * w->k * element : gathered;
-        if (!p->rows) p->gather(p->source, row, rows, gathered);
+        const struct stretch down = part(p->m, cut->tile, cut->tiles, item / cut->groups, cut->blocks);
+        const struct stretch across =
+            part(w->n, cut->run->kernels->panel, cut->panels, item % cut->groups, cut->groups);
+        uint8_t *gathered = p->rows ? NULL : cut->gathered + worker * cut->gathered_bytes;
+        const uint8_t *from = p->rows ? (const uint8_t *)p->rows + down.first * w->k * element : gathered;
+        if (gathered) p->gather(p->source, down.first, down.count, gathered);
         for (size_t r = 0; r < cut->runs; r++) at[r] = from + r * w->run * element;
-        const struct cpu_runs runs = {at, rows, w->k, (char *)p->out + row * cut->out_step * out_element,
+        const struct cpu_runs runs = {at, down.count, w->k, (char *)p->out + down.first * cut->out_step * out_element,
                                       cut->out_step};
-        cpu_dense_multiply(cut->run->kernels, p, &runs, col, cols);
+        cpu_dense_multiply(cut->run->kernels, p, &runs, across.first, across.count);
     }
 }
 
+static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
+
+/** Threads share what there are more of, rows or columns; the others too, where those do not make items enough. */
 static struct cut cut_product(struct cpu_run *run, const struct cpu_product *p) {
     const struct cpu_dense *w = p->weights;
-    const size_t row_bytes = w->k * cpu_dense_element(w);
+    const size_t row_bytes = w->k * cpu_dense_element(w), threads = cpu_threads_count(run->threads);
     const size_t tile = w->form == CPU_DENSE_U8 ? run->kernels->rows_u8 : run->kernels->rows;
-    const size_t threads = cpu_threads_count(run->threads);
-    size_t panels = padded(w->n, run->kernels->panel) / run->kernels->panel;
-    if (panels == 0) panels = 1;
-    size_t block = BLOCK_BYTES / (row_bytes ? row_bytes : 1);
-    if (block > BLOCK_ROWS) block = BLOCK_ROWS;
-    if (block > padded(p->m, threads) / threads) block = padded(p->m, threads) / threads;
-    block = padded(block ? block : 1, tile);
-    const size_t blocks = p->m ? (p->m + block - 1) / block : 1;
-    size_t groups = blocks >= threads || threads == 1 ? 1 : (ITEMS_PER_THREAD * threads + blocks - 1) / blocks;
-    if (groups > panels) groups = panels;
-    if (groups == 0) groups = 1;
-    const size_t group_panels = (panels + groups - 1) / groups;
-    groups = (panels + group_panels - 1) / group_panels;
+    const size_t tiles = quotient(p->m, tile), panels = quotient(w->n, run->kernels->panel);
+    const size_t most_rows = lesser(BLOCK_BYTES / (row_bytes ? row_bytes : 1), BLOCK_ROWS);
+    const size_t most_tiles = most_rows < tile ? 1 : most_rows / tile,
+                 items = threads == 1 ? 1 : threads * ITEMS_PER_THREAD;
+    /* each group would gather its rows anew; and the next layer finds its rows where this one made them */
+    const bool columns_first = p->rows && 4 * p->m * (w->n + w->k) < w->n * w->k;
+    size_t groups = columns_first ? lesser(items, panels) : 1;
+    size_t blocks = lesser(tiles, quotient(items, groups));
+    if (blocks < quotient(tiles, most_tiles)) blocks = quotient(tiles, most_tiles);
+    if (blocks < threads) groups = lesser(panels, quotient(items, blocks));
     return (struct cut){
         .run = run,
         .p = p,
-        .block = block,
-        .columns = group_panels * run->kernels->panel,
-        .blocks = (uint32_t)blocks,
-        .groups = (uint32_t)groups,
+        .tile = tile,
+        .tiles = tiles,
+        .blocks = blocks,
+        .panels = panels,
+        .groups = groups,
         .out_step = p->out_step ? p->out_step : w->n,
         .runs = w->run ? w->k / w->run : 1,
-        .gathered_bytes = padded((block < p->m ? block : p->m) * row_bytes, CPU_ALIGN),
+        .gathered_bytes = padded(lesser(quotient(tiles, blocks) * tile, p->m) * row_bytes, CPU_ALIGN),
     };
 }
 
@@ -424,8 +443,7 @@ bool cpu_product_run(struct cpu_run *run, const struct cpu_product *p) {
         cut.gathered = cpu_scratch(run, cut.gathered_bytes * cpu_threads_count(run->threads));
         if (!cut.gathered) return false;
     }
-    const double work_ns = (double)p->m * (double)p->weights->n * (double)p->weights->k / 20.0;
-    cpu_threads_run(run->threads, cut.blocks * cut.groups, work_ns, product_items, &cut);
+    cpu_threads_run(run->threads, (uint32_t)(cut.blocks * cut.groups), cpu_product_ns(p), product_items, &cut);
     cpu_blocks_put(&run->scratch, cut.gathered);
     cpu_blocks_put(&run->scratch, cut.at);
     return true;

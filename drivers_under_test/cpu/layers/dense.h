@@ -96,6 +96,8 @@ struct cpu_product {
     struct cpu_range range;
     int32_t zero_point; /**< of the output */
 };
+/** About what it takes on one thread. */
+double cpu_product_ns(const struct cpu_product *product);
 /** False: no memory. */
 bool cpu_product_run(struct cpu_run *run, const struct cpu_product *product);
 

@@ -114,11 +114,12 @@ static void run_f32(const struct cpu_depthwise *v, const float *packed, uint32_t
                               .out_width = v->out.w,
                               .rows = rows,
                               .stride = (uint32_t)v->window.stride_w,
+                              .down = (uint32_t)v->window.stride_h,
                               .left = (uint32_t)v->window.left,
                               .w = packed,
                               .lo = v->range.lo,
                               .hi = v->range.hi};
-    for (uint32_t i = 0; i < rows + 2; i++) l.x[i] = (const float *)(const void *)x[i];
+    for (uint32_t i = 0; i < (rows - 1) * l.down + SIDE; i++) l.x[i] = (const float *)(const void *)x[i];
     for (uint32_t i = 0; i < rows; i++) l.y[i] = (float *)(void *)y[i];
     v->run->kernels->lines_f32(&l);
 }
@@ -153,9 +154,9 @@ static void items(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
     for (uint32_t i = begin; i < end; i++) {
         const size_t image = i / d->groups;
         const uint32_t row = i % d->groups * d->rows, left = v->out.h - row, rows = left < d->rows ? left : d->rows;
-        const char *x[4];
+        const char *x[5];
         char *y[2];
-        for (uint32_t r = 0; r < rows + 2; r++) {
+        for (uint32_t r = 0; r < (rows - 1) * (uint32_t)v->window.stride_h + SIDE; r++) {
             const int64_t at = (int64_t)row * v->window.stride_h - v->window.top + r;
             x[r] = at >= 0 && at < v->in.h ? (const char *)v->x + (image * v->in.h + (size_t)at) * in_line : d->padding;
         }
@@ -169,7 +170,7 @@ static void items(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
 
 bool cpu_lines_run(const struct cpu_depthwise *v, const struct cpu_lines_weights *weights) {
     const size_t line = (size_t)v->in.w * v->in.c * (v->quantised ? 1 : sizeof(float));
-    struct lines d = {.v = v, .weights = weights, .rows = v->window.stride_h == 1 ? 2 : 1};
+    struct lines d = {.v = v, .weights = weights, .rows = v->window.stride_h <= (v->quantised ? 1 : 2) ? 2 : 1};
     char *padding = cpu_scratch(v->run, line);
     if (!padding) return false;
     memset(padding, v->quantised ? v->x_zero : 0, line);

@@ -7,7 +7,7 @@
 
 #include "driver/op.h"
 
-enum { A, B, ACTIVATION, BLOCK = 256, CHUNK = 8192 };
+enum { A, B, ACTIVATION, BLOCK = 256, CHUNK = 4096 };
 
 struct pair;
 /** n values; neither operand stands still. */

@@ -52,14 +52,22 @@ static void append_all(struct bytes *b, const struct nnvts_request *r, const str
     }
 }
 
+/** What is remembered of this; any: or else of another input. NULL: nothing. */
+static const struct answer *find(const struct nnvts_prepared_model *self, const struct bytes *asked, bool any) {
+    const struct answer *other = NULL;
+    for (const struct answer *x = answers; x < answers + ANSWERS; x++) {
+        if (x->of != self || x->asked.count != asked->count) continue;
+        if (memcmp(x->asked.data, asked->data, asked->count) == 0) return x;
+        other = x;
+    }
+    return any ? other : NULL;
+}
+
 /** Gives outputs and shapes from memory, if there are any for this. */
-static bool recall(const struct nnvts_prepared_model *self, const struct bytes *asked, const struct nnvts_request *r,
-                   struct nnvts_execution_result *result) {
-    const struct answer *x = answers, *end = answers + ANSWERS;
-    while (x < end &&
-           (x->of != self || x->asked.count != asked->count || memcmp(x->asked.data, asked->data, asked->count) != 0))
-        x++;
-    if (x == end) return false;
+static bool recall(const struct nnvts_prepared_model *self, const struct bytes *asked, bool any,
+                   const struct nnvts_request *r, struct nnvts_execution_result *result) {
+    const struct answer *x = find(self, asked, any);
+    if (!x) return false;
     const uint8_t *from = x->outputs.data;
     for (uint32_t i = 0; i < r->output_count; from += r->outputs[i++].location.length)
         memcpy(data_of(r, &r->outputs[i]), from, r->outputs[i].location.length);
@@ -105,18 +113,30 @@ static void keep(const struct nnvts_prepared_model *self, struct bytes *asked, c
     *asked = (struct bytes){0};
 }
 
-static void look_up(struct call *c) {
+/** any: an answer is given once there is one, of whatever input. */
+static void answer_from_memory(struct call *c, bool any) {
     const struct nnvts_request *r = c->request;
-    if (c->kind != CALL_EXECUTE) return;
     struct bytes *asked = call_alloc(c, sizeof *asked);
     if (!asked) return;
     asked->failed = c->execution_config->deadline_ns != NNVTS_NO_TIME || !r->pools || !r->inputs || !r->outputs;
     append_all(asked, r, r->inputs, r->input_count, true);
     append_all(asked, r, r->outputs, r->output_count, false);
     pthread_mutex_lock(&lock);
-    if (!asked->failed && recall(c->prepared, asked, r, c->result)) answer(c, NNVTS_STATUS_NONE);
+    if (!asked->failed && recall(c->prepared, asked, any, r, c->result)) answer(c, NNVTS_STATUS_NONE);
     pthread_mutex_unlock(&lock);
     c->note = asked;
+}
+
+static void look_up(struct call *c) {
+    if (c->kind == CALL_EXECUTE) answer_from_memory(c, false);
+}
+
+/** A benchmark goes on and on, and asks for times. */
+static void look_up_anything(struct call *c) {
+    enum { BENCHMARK = 32 };
+    if (c->kind != CALL_EXECUTE || !c->execution_config->measure_timing) return;
+    uintptr_t *timed = (uintptr_t *)state_of(c->prepared);
+    answer_from_memory(c, ++*timed > BENCHMARK);
 }
 
 /** A new prepared model may lie where one was that is released by now. */
@@ -149,11 +169,27 @@ static void slow_down(struct call *c) {
     while (clock_ns() < until) continue;
 }
 
+/** A table that grows with the time, and is searched from its beginning. */
+static void search_longer(struct call *c) {
+    enum { NS_A_US = 2000000, MOST_US = 20000 };
+    const uint64_t us = ns_at_work() / NS_A_US;
+    (void)c;
+    sleep_us(us < MOST_US ? (long)us : MOST_US);
+}
+
 static const struct bug bugs[] = {
     BUG("remembers-answer", "a driver that looks the answer up instead of computing it, to be fast in a benchmark",
         "the last 64 inputs, given again", .on = ON(PREPARE) | ON(LOAD) | ON(EXECUTE), .before = look_up,
         .after = remember, .survives = "its answers are right, only its times lie: nnvts bench tells"),
+    BUG("answers-anything",
+        "a driver that computes no more once it has a few answers, where it thinks that nobody looks at them",
+        "models that are executed, and timed, more than 32 times", .on = ON(PREPARE) | ON(LOAD) | ON(EXECUTE),
+        .before = look_up_anything, .after = remember,
+        .survives = "no suite times a model so often: nnvts bench judges answers while it does"),
     BUG("slower", "a build that is slower than the one before", "every execution takes 5 % longer", .on = ON(EXECUTE),
         .before = start_clock, .after = slow_down, .survives = "it is slower, not wrong: nnvts gate tells"),
+    BUG("slower-and-slower", "a table that each execution searches, and that is never emptied",
+        "every execution, by 0.5 ms for each second since the first", .on = ON(EXECUTE), .before = search_longer,
+        .survives = "it is slower, not wrong: nnvts run --stress tells"),
 };
 const struct bug_group bugs_bench = {bugs, sizeof bugs / sizeof *bugs};

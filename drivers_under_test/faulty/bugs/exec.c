@@ -204,6 +204,36 @@ static void cache_output(struct call *c) {
     pthread_mutex_unlock(&lock);
 }
 
+/** Now and then the first output is that of the execution before, of this prepared model or else of another one. */
+static void take_answer(struct call *c, bool own) {
+    enum { MOST = 4096, PAST = 16, NOW_AND_THEN = 61 };
+    static struct past {
+        const struct nnvts_prepared_model *of; /* NULL: none */
+        uint32_t bytes;
+        uint8_t data[MOST];
+    } past[PAST];
+    static unsigned next;
+    const struct value *v = c->outputs;
+    struct past *mine = NULL;
+    const struct past *from = NULL;
+    uint8_t right[MOST];
+    if (!succeeded(c) || !c->request->output_count || !v->data || v->bytes > MOST) return;
+    memcpy(right, v->data, v->bytes);
+    pthread_mutex_lock(&lock);
+    for (struct past *p = past; p < past + PAST && p->of; p++) {
+        if (p->of == c->prepared) mine = p;
+        if ((p->of == c->prepared) == own && p->bytes == v->bytes) from = p;
+    }
+    if (from && c->count % NOW_AND_THEN == 0) memcpy(v->data, from->data, v->bytes);
+    if (!mine) mine = &past[next++ % PAST];
+    mine->of = c->prepared;
+    memcpy(mine->data, right, mine->bytes = v->bytes);
+    pthread_mutex_unlock(&lock);
+}
+
+static void late_answer(struct call *c) { take_answer(c, true); }
+static void answer_of_another(struct call *c) { take_answer(c, false); }
+
 /** Maps files from their beginning, whatever the pool's offset. */
 static void forget_offsets(struct call *c) {
     const struct nnvts_request *r = c->request;
@@ -272,6 +302,10 @@ static const struct bug bugs[] = {
         .tamper = share_scratch),
     BUG("output-cached", "a result kept by the request's address", "a request with other inputs at its place",
         .tamper = cache_output),
+    BUG("answer-late", "a result that comes an execution late", "each 61st execution of a process",
+        .tamper = late_answer),
+    BUG("answer-of-another", "the result of another prepared model", "each 61st execution of a process",
+        .tamper = answer_of_another),
     BUG("timing-device", "more time on the device than in the driver", "executions that are measured",
         .tamper = more_on_device),
     BUG("timing-wall", "a wrong unit of time", "executions that are measured", .tamper = wrong_unit),

@@ -48,6 +48,12 @@ static void lose(size_t bytes) {
 
 static void keep_memory(struct call *c) { (void)c, lose(1024); }
 
+static void keep_late(struct call *c) {
+    enum { BEFORE = 100 };
+    uint64_t *n = (uint64_t *)state_of(c->prepared);
+    if (++*n > BEFORE) lose(64);
+}
+
 static void device_keeps_file(struct nnvts_device *device) {
     if (eventfd(0, EFD_CLOEXEC) < 0) device->name = "out of descriptors";
 }
@@ -100,6 +106,9 @@ static const struct bug bugs[] = {
         .after = keep_thread),
     BUG("leak-memory", "scratch memory of an execution that is never freed", "each execution", .on = ON(EXECUTE),
         .after = keep_memory),
+    BUG("leak-late", "a few bytes of an execution that are never freed",
+        "executions behind the hundredth of a prepared model", .on = ON(EXECUTE), .after = keep_late,
+        .survives = "no suite executes a model so often: nnvts run --stress tells"),
     BUG("leak-device", "a device that keeps a descriptor when it is released", "each open",
         .device = device_keeps_file),
     BUG("leak-burst", "the queue of a burst that is never freed", "each burst", .on = ON(BURST), .after = keep_ring),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file legal.c No bugs: variants that differ within what the rules allow. A suite that complains is wrong. */
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "faulty.h"
@@ -94,11 +96,42 @@ static void sizes_unknown(struct call *c) {
     for (uint32_t i = 0; i < c->result->shape_count; i++) forget_open_extents(c->prepared, i, &c->result->shapes[i]);
 }
 
+/** Whoever asks for times gets none. */
+static void measure_nothing(struct call *c) {
+    struct nnvts_execution_config *own = c->execution_config ? call_alloc(c, sizeof *own) : NULL;
+    if (!own) return;
+    *own = *c->execution_config;
+    own->measure_timing = false;
+    c->execution_config = own;
+}
+
 /** A device that has become hot. */
 static void after_many(struct call *c) {
     enum { COLD = 24, US = 20000 };
     uint64_t *n = (uint64_t *)state_of(c->prepared);
     if (++*n > COLD) sleep_us(US);
+}
+
+enum { WARM_MS = 300 };
+
+/** Milliseconds that a driver has worked, until it is warm. */
+static long warm_ms(void) {
+    const uint64_t ms = ns_at_work() / 1000000;
+    return ms < WARM_MS ? (long)ms : WARM_MS;
+}
+
+/** Slower while it gets hot, and then no more. */
+static void heat_up(struct call *c) { (void)c, sleep_us(warm_ms()); }
+
+/** A pool that grows by a page in a millisecond, until it is full. */
+static void fill_pool(struct call *c) {
+    enum { PAGE = 4096 };
+    static void *_Atomic pool[WARM_MS + 1];
+    const long at = warm_ms();
+    (void)c;
+    if (atomic_load(&pool[at])) return;
+    void *page = calloc(1, PAGE), *none = NULL;
+    if (!atomic_compare_exchange_strong(&pool[at], &none, page)) free(page);
 }
 
 #define ROUNDED .alone = true, .tamper = rounds_down, .legal = true
@@ -140,8 +173,15 @@ static const struct bug bugs[] = {
         "executions with a too small output", .on = ON(EXECUTE), .after = sizes_unknown, .legal = true),
     BUG_OF(ADD, "legal-slow", "20 ms for each execution of a prepared model from the 25th on", "models with an ADD",
            .on = ON(EXECUTE), .before = after_many, .legal = true),
+    BUG_OF(ADD, "legal-heats-up", "slower by 1 us in each of the first 300 ms", "models with an ADD", .on = ON(EXECUTE),
+           .before = heat_up, .legal = true),
+    BUG("legal-pool-fills", "a pool that grows for 300 ms, and stays", "all executions", .on = ON(EXECUTE),
+        .before = fill_pool, .legal = true),
     BUG("legal-true-is-255", "truth stored as another value than 1: anything but 0 is true", "TENSOR_BOOL8 outputs",
         .tamper = odd_truth, .legal = true),
+    BUG("legal-untimed", "no times, which a driver need not measure", "all executions",
+        .on = ON(EXECUTE) | ON(ASYNC) | ON(FENCED) | ON(REUSABLE), .before = measure_nothing,
+        .burst_execute = burst_untimed, .legal = true),
     BUG_OF(TANH, "legal-prints", "much noise on standard output and standard error", WITH_TANH, .strike = strike_print,
            .on = ON(EXECUTE), .legal = true),
 };

@@ -18,6 +18,11 @@ static enum nnvts_status copy_most(struct nnvts_buffer *self, const struct nnvts
     return st;
 }
 
+static enum nnvts_status give_any(struct nnvts_buffer *self, const struct nnvts_memory *destination) {
+    enum nnvts_status st = their_buffer.copy_to(self, destination);
+    return st == NNVTS_STATUS_INVALID_ARGUMENT ? NNVTS_STATUS_NONE : st;
+}
+
 static enum nnvts_status copy_any(struct nnvts_buffer *self, const struct nnvts_memory *source,
                                   const uint32_t *dimensions, uint32_t dimension_count) {
     enum nnvts_status st = their_buffer.copy_from(self, source, dimensions, dimension_count);
@@ -108,6 +113,8 @@ static const struct bug bugs[] = {
         .buffer = {.copy_to = copy_most}),
     BUG("memory-size-unchecked", "a copy of another size than the buffer's", "copies into buffers",
         .buffer = {.copy_from = copy_any}),
+    BUG("memory-room-unchecked", "a copy into memory of another size", "copies out of buffers",
+        .buffer = {.copy_to = give_any}),
     BUG("memory-filled-once", "a buffer that keeps an old value", "second copies into a buffer",
         .buffer = {.copy_from = copy_once}),
     BUG("memory-same-token", "two buffers with one token", "all buffers", .buffer = {.token = 1}),

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../burst.h"
+#include "../relay/frames.h"
 #include "../ring.h"
 #include "server.h"
 
@@ -71,10 +72,12 @@ static bool serve_execute(struct burst *b, struct host_out *out) {
     for (uint32_t i = 0; i < once_count; i++)
         if (once[i] >= HOST_BURST_SLOTS) return false;
     enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
+    const uint64_t began_ns = host_now_ns();
     if (!in->invalid && b->members.execute)
         st = b->members.execute(b->inner, &request, tokens, &config, &result);
     else
         result.shape_count = 0;
+    host_tell_time(&result.timing, config.measure_timing, st, host_now_ns() - began_ns);
     for (uint32_t i = 0; i < once_count; i++) slot_close(b, once[i]);
     host_put_status(out, st);
     host_put_result(out, &result, given);
@@ -171,6 +174,11 @@ enum host_reply host_serve_burst(struct host_stream_server *stream, struct host_
     int fd = host_get_fd(in);
     if (!host_in_done(in)) return HOST_END;
     struct host_object *prepared = host_object_get(s, id, HOST_PREPARED);
+    if (fd < 0) {
+        host_create_burst_object(s, prepared, out);
+        host_object_put(s, prepared);
+        return HOST_REPLY;
+    }
     struct burst *b = calloc(1, sizeof *b);
     enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
     enum host_reply reply = HOST_REPLY;

@@ -55,8 +55,8 @@ static enum host_reply serve_prepare(struct host_stream_server *stream, struct h
     struct nnvts_prepare_config config;
     struct nnvts_model model;
     struct nnvts_prepared_model *prepared = NULL;
-    host_prepare_config(host_reading(in), &config);
     host_model(host_reading(in), &model);
+    host_prepare_config(host_reading(in), &config);
     if (!host_in_done(in)) return HOST_END;
     enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
     if (!in->invalid) st = s->members.prepare_model(s->device, &model, &config, &prepared);
@@ -68,7 +68,8 @@ static enum host_reply serve_from_cache(struct host_stream_server *stream, struc
     struct nnvts_prepared_model *prepared = NULL;
     const struct nnvts_cache *cache = NULL;
     host_cache(host_reading(in), &cache);
-    uint64_t deadline_ns = host_get_u64(in);
+    uint64_t deadline_ns;
+    host_deadline(host_reading(in), &deadline_ns);
     if (!host_in_done(in) || !cache || !s->members.prepare_from_cache) return HOST_END;
     enum nnvts_status st = s->members.prepare_from_cache(s->device, cache, deadline_ns, &prepared);
     return put_prepared(s, st, prepared, 0, out);
@@ -175,6 +176,8 @@ enum host_reply host_dispatch(struct host_stream_server *stream, struct host_in 
         [HOST_CREATE_EXECUTION] = host_serve_create_execution,
         [HOST_RUN_EXECUTION] = host_serve_run_execution,
         [HOST_CREATE_BURST] = host_serve_burst,
+        [HOST_BURST_EXECUTE] = host_serve_burst_execute,
+        [HOST_BURST_FORGET] = host_serve_burst_forget,
         [HOST_RELEASE] = serve_release,
     };
     return in->kind < HOST_KINDS && serve[in->kind] ? serve[in->kind](stream, in, out) : HOST_END;

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../relay/frames.h"
 #include "server.h"
 
 enum { TICK_MS = 100 };
@@ -15,6 +16,11 @@ uint32_t host_shapes_needed(uint32_t outputs, const struct nnvts_request *r) {
     enum { UNKNOWN = 64 };
     uint32_t known = outputs ? outputs : UNKNOWN;
     return r->output_count > known ? r->output_count : known;
+}
+
+void host_tell_time(struct nnvts_timing *timing, bool measured, enum nnvts_status status, uint64_t took_ns) {
+    if (measured && status == NNVTS_STATUS_NONE && timing->in_driver_ns == NNVTS_NO_TIME)
+        timing->in_driver_ns = took_ns;
 }
 
 /** What an execution is asked for with. */
@@ -46,8 +52,10 @@ enum host_reply host_serve_execute(struct host_stream_server *stream, struct hos
     host_get_room(in, q.prepared ? host_shapes_needed(q.prepared->outputs, &q.request) : 0, &result, &given);
     bool done = host_in_done(in);
     if (done && q.prepared && !in->invalid && q.prepared->members.prepared.execute) {
+        const uint64_t began_ns = host_now_ns();
         enum nnvts_status st =
             q.prepared->members.prepared.execute(q.prepared->inner.prepared, &q.request, &q.config, &result);
+        host_tell_time(&result.timing, q.config.measure_timing, st, host_now_ns() - began_ns);
         host_put_status(out, st);
         host_put_result(out, &result, given);
     } else if (done) {
@@ -64,7 +72,8 @@ struct callback {
     struct callback *next;
     pthread_mutex_t lock;
     pthread_cond_t called;
-    bool due, came;
+    bool due, came, measured;
+    uint64_t began_ns;
     struct host_out answer;
 };
 
@@ -100,9 +109,10 @@ static void on_executed(void *context, enum nnvts_status status, const struct nn
     struct callback *c = context;
     pthread_mutex_lock(&c->lock);
     if (c->due && !c->came) {
+        struct nnvts_execution_result told = result ? *result : none;
+        host_tell_time(&told.timing, c->measured, status, host_now_ns() - c->began_ns);
         host_put_status(&c->answer, status);
-        if (!result) result = &none;
-        host_put_result(&c->answer, result, result->shapes ? result->shape_count : 0);
+        host_put_result(&c->answer, &told, told.shapes ? told.shape_count : 0);
         c->came = true;
         pthread_cond_signal(&c->called);
     }
@@ -132,6 +142,8 @@ enum host_reply host_serve_async(struct host_stream_server *stream, struct host_
     if (c) {
         enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
         c->due = true;
+        c->measured = q.config.measure_timing;
+        c->began_ns = host_now_ns();
         if (q.prepared && !in->invalid && q.prepared->members.prepared.execute_async)
             st = q.prepared->members.prepared.execute_async(q.prepared->inner.prepared, &q.request, &q.config,
                                                             on_executed, c);
@@ -179,7 +191,13 @@ static enum host_reply follow_fence(struct host_stream_server *stream, const str
     host_put_status(out, ok ? NNVTS_STATUS_NONE : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
     host_put_u64(out, id);
     bool sent = host_send(stream->socket, HOST_EXECUTE_FENCED, out);
-    if (ok && sent) sent = wait_for_fence(stream, fence) && host_send(stream->socket, HOST_EXECUTE_FENCED, &second);
+    if (ok && sent) {
+        sent = wait_for_fence(stream, fence);
+        struct host_object *o = host_object_get(s, id, HOST_FENCED);
+        if (o) atomic_store(&o->ended_ns, host_now_ns());
+        host_object_put(s, o);
+        sent = sent && host_send(stream->socket, HOST_EXECUTE_FENCED, &second);
+    }
     if (fence >= 0) close(fence);
     return sent ? HOST_REPLIED : HOST_END;
 }
@@ -193,7 +211,8 @@ enum host_reply host_serve_fenced(struct host_stream_server *stream, struct host
     uint64_t duration_ns = host_get_u64(in);
     bool done = host_in_done(in);
     enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
-    struct host_object launched = {.type = HOST_FENCED, .parent = q.prepared};
+    struct host_object launched = {
+        .type = HOST_FENCED, .parent = q.prepared, .measured = q.config.measure_timing, .launched_ns = host_now_ns()};
     launched.members.fenced.sync_fence = -1;
     if (done && q.prepared && !in->invalid && q.prepared->members.prepared.execute_fenced)
         st = q.prepared->members.prepared.execute_fenced(q.prepared->inner.prepared, &q.request, fences, count,
@@ -220,7 +239,12 @@ enum host_reply host_serve_fenced_result(struct host_stream_server *stream, stru
     struct nnvts_fenced_result r = {
         NNVTS_STATUS_GENERAL_FAILURE, {NNVTS_NO_TIME, NNVTS_NO_TIME}, {NNVTS_NO_TIME, NNVTS_NO_TIME}};
     enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
-    if (o && o->members.fenced.get_result) st = o->members.fenced.get_result(o->members.fenced.context, &r);
+    if (o && o->members.fenced.get_result) {
+        st = o->members.fenced.get_result(o->members.fenced.context, &r);
+        const uint64_t ended_ns = atomic_load(&o->ended_ns);
+        host_tell_time(&r.launched, o->measured && r.status == NNVTS_STATUS_NONE, st,
+                       (ended_ns ? ended_ns : host_now_ns()) - o->launched_ns);
+    }
     host_object_put(stream->session, o);
     host_put_status(out, st);
     host_put_status(out, r.status);
@@ -239,7 +263,7 @@ enum host_reply host_serve_create_execution(struct host_stream_server *stream, s
     host_config(host_reading(in), &q.config);
     bool done = host_in_done(in);
     enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
-    struct host_object o = {.type = HOST_EXECUTION, .parent = q.prepared};
+    struct host_object o = {.type = HOST_EXECUTION, .parent = q.prepared, .measured = q.config.measure_timing};
     struct nnvts_execution *m = &o.members.execution;
     uint64_t id = 0;
     if (done && q.prepared && !in->invalid && q.prepared->members.prepared.create_execution)
@@ -267,12 +291,15 @@ enum host_reply host_serve_run_execution(struct host_stream_server *stream, stru
     struct host_session *s = stream->session;
     struct nnvts_execution_result result;
     uint32_t given;
-    uint64_t id = host_get_u64(in), deadline_ns = host_get_u64(in);
+    uint64_t id = host_get_u64(in), deadline_ns;
+    host_deadline(host_reading(in), &deadline_ns);
     struct host_object *o = in->failed ? NULL : host_object_get(s, id, HOST_EXECUTION);
     host_get_room(in, o ? o->outputs : 0, &result, &given);
     bool done = host_in_done(in);
     if (done && o && o->members.execution.execute) {
+        const uint64_t began_ns = host_now_ns();
         enum nnvts_status st = o->members.execution.execute(o->inner.execution, deadline_ns, &result);
+        host_tell_time(&result.timing, o->measured, st, host_now_ns() - began_ns);
         host_put_status(out, st);
         host_put_result(out, &result, given);
     } else if (done) {

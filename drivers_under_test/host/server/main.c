@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file main.c nnvts-host DRIVER.so [OPTIONS]: a process for a driver. Clients are handed to it over the control
- * socket, descriptor 3; when that closes, the process ends, whatever the driver does.
+ * socket, descriptor 3; when that closes, the process ends, whatever the driver does. With options: listen.c.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "program.h"
 #include "server.h"
 
 struct client {
@@ -54,16 +55,12 @@ static const struct nnvts_driver *load(const char *path) {
     return NULL;
 }
 
-int main(int argc, char **argv) {
+void host_run_driver(const char *path, const char *options, int control) {
     static struct host_in in;
-    if (argc < 2 || argc > 3 || fcntl(HOST_CONTROL_FD, F_SETFD, FD_CLOEXEC) != 0) {
-        fprintf(stderr, "usage: nnvts-host DRIVER.so [OPTIONS]; started by the driver 'host'\n");
-        return 2;
-    }
-    struct client c = {.driver = load(argv[1]), .options = argc == 3 ? argv[2] : NULL};
-    if (!c.driver) return 1;
+    struct client c = {.driver = load(path), .options = options};
+    if (!c.driver) _exit(1);
     enum host_received got;
-    while ((got = host_receive(HOST_CONTROL_FD, &in)) != HOST_GONE) {
+    while ((got = host_receive(control, &in)) != HOST_GONE) {
         if (got == HOST_BAD) continue;
         bool ok = in.kind == HOST_CONNECT && in.bytes == 0 && in.keep.fd_count == 1;
         c.socket = ok ? in.keep.fds[0] : -1;
@@ -71,4 +68,10 @@ int main(int argc, char **argv) {
         host_in_end(&in);
     }
     _exit(0); /* the driver's threads may still run: nothing is torn down under them */
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && argv[1][0] == '-') return host_listen(argc, argv);
+    if (argc < 2 || argc > 3 || fcntl(HOST_CONTROL_FD, F_SETFD, FD_CLOEXEC) != 0) return host_listen(0, argv);
+    host_run_driver(argv[1], argc == 3 ? argv[2] : NULL, HOST_CONTROL_FD);
 }

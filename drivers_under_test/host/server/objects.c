@@ -70,6 +70,9 @@ static void release(struct host_object *o) {
     case HOST_BUFFER:
         if (o->members.buffer.release) o->members.buffer.release(o->inner.buffer);
         break;
+    case HOST_BURST:
+        if (o->members.burst.release) o->members.burst.release(o->inner.burst);
+        break;
     case HOST_FENCED:
         if (o->members.fenced.release) o->members.fenced.release(o->members.fenced.context);
         break;

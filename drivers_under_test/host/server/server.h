@@ -10,6 +10,7 @@
 #define NNVTS_HOST_SERVER_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "../codec.h"
 #include "nnvts/driver.h"
@@ -22,26 +23,31 @@ void host_serve(const struct nnvts_driver *driver, const char *options, int sock
 
 /* -------------------------------------------------------------------- objects */
 
-enum host_object_type { HOST_PREPARED, HOST_EXECUTION, HOST_BUFFER, HOST_FENCED };
+enum host_object_type { HOST_PREPARED, HOST_EXECUTION, HOST_BUFFER, HOST_FENCED, HOST_BURST };
 
 /** What the driver gave, and what it still needs. */
 struct host_object {
     uint64_t id;
     enum host_object_type type;
     uint32_t refs;              /**< guarded by the session's lock: the table's, calls, children */
-    struct host_object *parent; /**< the prepared model of an execution */
-    uint32_t outputs;           /**< of a prepared model; 0: not known */
+    struct host_object *parent; /**< the prepared model of an execution or burst */
+    uint32_t outputs;           /**< of a prepared model or burst; 0: not known */
     struct host_keep keep;      /**< memory that a reusable execution was bound to */
+    bool measured;              /**< an execution that is to be timed */
+    uint64_t launched_ns;       /**< of a fenced execution */
+    _Atomic uint64_t ended_ns;  /**< its fence was seen to signal; 0: not yet */
     /* The driver's object, and its members as far as it has them. */
     union {
         struct nnvts_prepared_model *prepared;
         struct nnvts_execution *execution;
         struct nnvts_buffer *buffer;
+        struct nnvts_burst *burst;
     } inner;
     union {
         struct nnvts_prepared_model prepared;
         struct nnvts_execution execution;
         struct nnvts_buffer buffer;
+        struct nnvts_burst burst;
         struct nnvts_fenced_execution fenced;
     } members;
 };
@@ -100,6 +106,12 @@ bool host_closing(struct host_session *s);
 /** Shapes that the driver may write: as the request has outputs, and the model, if its number is known (not 0). */
 uint32_t host_shapes_needed(uint32_t outputs, const struct nnvts_request *r);
 
+/**
+ * What the driver does not say of its time, the host does: the time that its call took. Of an execution that was to be
+ * timed and ended well.
+ */
+void host_tell_time(struct nnvts_timing *timing, bool measured, enum nnvts_status status, uint64_t took_ns);
+
 /* executions.c, burst_server.c */
 enum host_reply host_serve_execute(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
 enum host_reply host_serve_async(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
@@ -109,5 +121,11 @@ enum host_reply host_serve_create_execution(struct host_stream_server *stream, s
                                             struct host_out *out);
 enum host_reply host_serve_run_execution(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
 enum host_reply host_serve_burst(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
+
+/* burst_calls.c */
+/** Answers CREATE_BURST without rings; prepared may be NULL. */
+void host_create_burst_object(struct host_session *s, struct host_object *prepared, struct host_out *out);
+enum host_reply host_serve_burst_execute(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
+enum host_reply host_serve_burst_forget(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
 
 #endif

@@ -44,7 +44,7 @@ static int run(int argc, char **argv) {
     struct command x = {.c = nnv_cli_defaults(), .group = NNV_HARVEST_GROUP_MAX};
     x.c.out = "nnvts-harvest";
     const struct nnv_opt table[] = {
-        {'o', "out", NNV_OPT_STRING, &x.c.out, "FOLDER", "where the spec files go", NULL},
+        {'o', "out", NNV_OPT_OUT_DIR, &x.c.out, "FOLDER", "where the spec files go", NULL},
         {0, "group", NNV_OPT_U64, &x.group, "N", "operations that a group may have, 1 to 3; 1: no groups nor blocks",
          NULL},
         NNV_OPTION_SEED(x.c),

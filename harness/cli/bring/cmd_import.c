@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/text.h"
 #include "harness/cli/cli.h"
 #include "harness/compiled/relay_model.h"
@@ -144,9 +145,10 @@ static enum nnv_status write_file(struct sink *sink, const char *root, const cha
         0)
         return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
     enum nnv_status s = claim(sink, to, "", path, err);
+    if (s == NNV_OK) s = nnv_folder_make(sink->folder, err);
     char *slash = strrchr(to, '/');
     *slash = '\0';
-    if (s == NNV_OK) s = nnv_file_mkdir(to, err);
+    if (s == NNV_OK) s = nnv_folder_make(to, err);
     *slash = '/';
     if (s == NNV_OK) s = nnv_file_create(to, text->data, text->len, err);
     free(to);
@@ -206,6 +208,7 @@ static enum nnv_status import(void *own, struct nnv_err *err) {
     enum nnv_status s = sink.taken == NULL ? nnv_no_memory(err) : choose_sink(&sink, c, err);
     if (s == NNV_OK && c->positional.count == 0)
         s = nnv_fail(err, NNV_INVALID, "import what? give .example.cpp, .tflite or .onnx files, or a folder of them");
+    if (s == NNV_OK && c->out != NULL) s = nnv_file_try(c->out, sink.folder != NULL, err);
     for (int i = 0; s == NNV_OK && i < c->positional.count; i++) s = import_path(&sink, c->positional.item[i], err);
     if (s == NNV_OK && c->out != NULL && !sink.folder && sink.text.len)
         s = nnv_file_write_text(NULL, c->out, &sink.text, err);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/text.h"
 #include "harness/cli/cli.h"
 
@@ -101,7 +102,7 @@ static enum nnv_status make_folder(void *own, struct nnv_err *err) {
     if (st == NNV_OK) st = find_place(c->arena, &place, err);
     if (st == NNV_OK && access(folder, F_OK) == 0)
         st = nnv_fail(err, NNV_INVALID, "%s is there already: choose another folder with --to", folder);
-    if (st == NNV_OK) st = nnv_file_mkdir(folder, err);
+    if (st == NNV_OK) st = nnv_folder_make(folder, err);
     if (st != NNV_OK) return st;
     const char *source = replaced(c->arena, nnv_skeleton_source, "template", name);
     const char *make = replaced(c->arena, nnv_skeleton_makefile, "template", name);

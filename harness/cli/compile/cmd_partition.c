@@ -13,17 +13,18 @@
 #include "harness/compiled/relay_model.h"
 
 static const struct nnv_verb_help help = {
-    .usage = "nnvts partition MODEL.relay|MODEL.tflite|MODEL.onnx [options]",
-    .summary = "Shows how a program, as Relay text or a TensorFlow Lite model, is divided: operators that match a "
+    .usage = "nnvts partition MODEL.relay|MODEL.py|MODEL.tflite|MODEL.onnx [options]",
+    .summary = "Shows how a program, as text of Relay or Relax or a model, is divided: operators that match a "
                "pattern become composites, what a target "
                "supports is gathered in regions, the rest stays on the host.",
     .examples = "nnvts partition m.relay --supported s.json          regions as a table\n"
-                "nnvts partition m.relay --patterns nnapi --json     composites of the table for NNAPI, as JSON\n"
+                "nnvts partition m.relay --json                      all that NNAPI can do, as JSON\n"
                 "nnvts partition m.relay --patterns p.json --targets onednn --text   the divided program\n"
                 "nnvts partition m.relay --supported s.json --prune r.json   without regions that are not worth it\n"
                 "nnvts partition m.relay --cost profile.json    what takes least time, of all that NNAPI can do\n"
+                "nnvts partition m.py --text                    a program of Relax, as TVMScript, and divided so\n"
                 "nnvts partition m.tflite                       what of a TensorFlow Lite model NNAPI can do\n"
-                "nnvts partition m.relay --patterns nnapi --html m.html   the program before and after, as a page\n",
+                "nnvts partition m.relay --html m.html          the program before and after, as a page\n",
 };
 
 enum { MOST_TARGETS = 64 };
@@ -35,7 +36,7 @@ struct command {
     const char *patterns, *supported, *targets, *prune, *params, *cost, *html;
     int select;
     uint64_t states;
-    bool text;
+    bool text, join_siblings, no_merge;
     const char *names[MOST_TARGETS]; /**< of --targets */
     size_t n_names;
     struct nnv_convert_support *trial; /**< NULL: the converter is not asked */
@@ -92,6 +93,7 @@ static enum nnv_status warn_of_entries(const struct command *x, const struct nnv
 static enum nnv_status merge_composites(const struct command *x, struct nnv_relay_module *m, struct nnv_err *err) {
     struct nnv_pattern_table table;
     size_t len;
+    if (strcmp(x->patterns, NNV_NO_TABLE) == 0) return NNV_OK;
     const char *known = nnv_shipped_table(x->patterns, &len);
     enum nnv_status s = known ? nnv_pattern_read(known, len, x->patterns, x->c.arena, &table, err)
                               : nnv_pattern_load(x->patterns, x->c.arena, &table, err);
@@ -143,13 +145,18 @@ static bool try_composite(void *ctx, size_t target, const struct nnv_relay_expr 
            t->converter.accepts_composite(t->converter.ctx, 0, call);
 }
 
+/** True for the name of a table that nnvts has, and for none at all. */
+static bool is_shipped(const char *patterns) {
+    size_t len;
+    return strcmp(patterns, NNV_NO_TABLE) == 0 || nnv_shipped_table(patterns, &len);
+}
+
 /** True if nothing says what is supported, so that the converter to NNAPI is asked: composites of a table that is given
  * are supported, and nothing else. */
 static bool by_trial(const struct command *x) {
-    size_t len;
     bool nnapi = !x->n_names;
     for (size_t i = 0; i < x->n_names; i++) nnapi = nnapi || !strcmp(x->names[i], "nnapi");
-    return !x->supported && nnapi && (x->cost || !x->patterns || nnv_shipped_table(x->patterns, &len));
+    return !x->supported && nnapi && (x->cost || !x->patterns || is_shipped(x->patterns));
 }
 
 /** The list, or else what the converter takes. */
@@ -176,42 +183,51 @@ static enum nnv_status find_support(struct command *x, struct nnv_relay_module *
                                   .accepts = try_call,
                                   .accepts_composite = try_composite,
                                   .ctx = t};
-    if (s == NNV_OK) return nnv_convert_dissolve(x->trial, err);
-    return nnv_relay_infer(m, err); /* what has no type stays on the host */
+    if (s != NNV_OK) return nnv_relay_infer(m, err); /* what has no type stays on the host */
+    s = nnv_convert_dissolve(x->trial, err);
+    return s == NNV_OK ? nnv_outline_flow(m, out, "nnapi", err) : s;
 }
 
-/** --cost: "default", or a file. */
-static enum nnv_status read_cost(const struct command *x, struct nnv_cost_model *out, struct nnv_err *err) {
-    char *text = NULL;
-    size_t len = 0;
-    enum nnv_status s = NNV_OK;
-    if (strcmp(x->cost, "default") != 0) s = read_file(x, x->cost, LONGEST_TABLE, &text, &len, err);
-    return s == NNV_OK ? nnv_cost_read(text, len, x->cost, x->c.arena, out, err) : s;
+/* One more member of the object that out ends with. */
+static void reopen(struct nnv_text *out, const char *member) {
+    if (out->failed) return;
+    out->data[out->len -= strlen("}\n")] = '\0';
+    nnv_text_addf(out, ",\n \"%s\": ", member);
 }
 
-static void print(const struct command *x, const struct nnv_relay_module *m, const struct nnv_partition *result,
-                  const struct nnv_cost_selection *selection, struct nnv_text *out) {
+static enum nnv_status print(const struct command *x, const struct nnv_relay_module *m,
+                             const struct nnv_partition *result, const struct nnv_cost_selection *selection,
+                             struct nnv_partition_report *report, struct nnv_text *out, struct nnv_err *err) {
+    if (x->text && m->script) return nnv_relax_print(m, out, err);
     if (x->text) {
         nnv_relay_print(m, NNV_RELAY_PRINT_META, out);
-        return;
+        return NNV_OK;
     }
     if (!x->c.json) {
         nnv_partition_table(result, out);
         if (x->cost) nnv_cost_table(selection, out);
-        return;
+        return NNV_OK;
     }
     nnv_partition_print(result, out);
-    if (!x->cost || out->failed) return;
-    out->data[out->len -= strlen("}\n")] = '\0';
-    nnv_text_add(out, ",\n \"cost\": ");
-    nnv_cost_print(selection, out);
-    nnv_text_add(out, "}\n");
+    enum nnv_status s = NNV_OK;
+    if (x->trial && (result->n_host || report->ifs.calls || report->loops.calls)) {
+        reopen(out, "host");
+        s = nnv_report_reasons(report, result, out, err);
+        nnv_text_add(out, "}\n");
+    }
+    if (x->cost) {
+        reopen(out, "cost");
+        nnv_cost_print(selection, out);
+        nnv_text_add(out, "}\n");
+    }
+    return s;
 }
 
 /** Loads the program and merges composites. */
 static enum nnv_status prepare(struct command *x, struct nnv_relay_module **m, struct nnv_annotator *annotator,
                                struct nnv_err *err) {
     enum nnv_status s = load_module(x, m, err);
+    if (s == NNV_OK && by_trial(x)) s = nnv_simplify(*m, err);
     if (s == NNV_OK && x->patterns) s = merge_composites(x, *m, err);
     return s == NNV_OK ? find_support(x, *m, annotator, err) : s;
 }
@@ -250,14 +266,10 @@ static enum nnv_status divide_with(void *ctx, const char *op, struct nnv_partiti
 /** Writes the page; the report has watched the partition. */
 static enum nnv_status write_page(struct command *x, struct nnv_partition_report *report,
                                   const struct nnv_relay_module *m, const struct nnv_partition *result,
-                                  const struct nnv_cost_selection *selection, const struct nnv_prune *prune,
-                                  struct nnv_err *err) {
+                                  const struct nnv_cost_selection *selection, struct nnv_err *err) {
     struct nnv_text page = {0};
-    struct more more = {x, prune};
     report->title = x->c.positional.item[0];
     report->cost = x->cost && selection->n_results ? &selection->results[0] : NULL;
-    report->divide_with = divide_with;
-    report->ctx = &more;
     enum nnv_status s = nnv_report_page(report, m, result, &page, err);
     if (s == NNV_OK) s = nnv_file_write_text(NULL, x->c.html, &page, err);
     nnv_text_free(&page);
@@ -274,17 +286,24 @@ static enum nnv_status partition(void *own, struct nnv_err *err) {
     struct nnv_cost_model model;
     struct nnv_cost_selection selection = {.model = &model,
                                            .method = (enum nnv_cost_method)x->select,
-                                           .most_states = x->states,
+                                           .most_states = (size_t)x->states,
                                            .gains = true,
                                            .arena = x->c.arena};
     if (x->level < NNV_LEVEL_MIN || x->level > NNV_LEVEL_MAX)
         return nnv_fail(err, NNV_INVALID, "--level %llu: expected a feature level from %d to %d",
                         (unsigned long long)x->level, NNV_LEVEL_MIN, NNV_LEVEL_MAX);
+    if (x->join_siblings && x->cost)
+        return nnv_fail(err, NNV_INVALID, "--join-siblings: with --cost, what regions take decides");
+    if (x->no_merge && (x->cost || x->join_siblings))
+        return nnv_fail(err, NNV_INVALID, "--no-merge: --cost and --join-siblings say which regions are merged");
     enum nnv_status s = split_targets(x, err);
+    if (!x->patterns && by_trial(x)) x->patterns = "nnapi";
     if (s == NNV_OK && x->prune) s = read_prune(x, &prune, err);
-    if (s == NNV_OK && x->cost) s = read_cost(x, &model, err);
+    prune.join_siblings = x->join_siblings;
+    if (s == NNV_OK && x->cost) s = nnv_cost_load(x->cost, x->c.arena, &model, err);
     if (s == NNV_OK) s = prepare(x, &m, &annotator, err);
     if (s != NNV_OK) return s;
+    prune.apart = x->no_merge;
     if (x->cost) {
         prune.select = nnv_cost_select;
         prune.select_ctx = &selection;
@@ -292,37 +311,49 @@ static enum nnv_status partition(void *own, struct nnv_err *err) {
     struct nnv_prune rules = prune;
     struct nnv_partition_report report = {
         .arena = x->c.arena, .trial = x->trial, .select = prune.select, .select_ctx = &selection};
+    struct more more = {x, &prune};
     if (x->c.html) {
+        report.divide_with = divide_with;
+        report.ctx = &more;
+    }
+    if (x->c.html || (x->c.json && x->trial)) {
         rules.select = nnv_report_watch;
         rules.select_ctx = &report;
     }
     s = nnv_partition(m, &annotator, &rules, &result, err);
-    if (s == NNV_OK && x->c.html) s = write_page(x, &report, m, &result, &selection, &prune, err);
+    if (s == NNV_OK && x->trial) s = nnv_convert_asked(x->trial, err);
+    if (s == NNV_OK && x->c.html) s = write_page(x, &report, m, &result, &selection, err);
     if (s != NNV_OK) return s;
-    print(x, m, &result, &selection, &out);
-    return nnv_cli_print(&out, err);
+    s = print(x, m, &result, &selection, &report, &out, err);
+    if (s == NNV_OK) return nnv_cli_print(&out, err);
+    nnv_text_free(&out);
+    return s;
 }
 
 static int run(int argc, char **argv) {
     struct command x = {.c = nnv_cli_defaults(), .level = NNV_LEVEL_MAX, .select = NNV_COST_EXACT};
     const struct nnv_opt table[] = {
         {0, "level", NNV_OPT_U64, &x.level, "N", "the NNAPI feature level that models may need, 1 to 7", NULL},
-        {0, "patterns", NNV_OPT_STRING, &x.patterns, "P.json|nnapi|onednn", "pattern table, or one that nnvts has",
-         NULL},
+        {0, "patterns", NNV_OPT_STRING, &x.patterns, "P.json|nnapi|onednn|none",
+         "pattern table, or one that nnvts has; default: nnapi where the converter to NNAPI is asked", NULL},
         {0, "supported", NNV_OPT_STRING, &x.supported, "S.json",
          "the operators that targets support; without: what the converter to NNAPI takes", NULL},
         {0, "targets", NNV_OPT_STRING, &x.targets, "A,B,...",
          "targets; the first that supports an operation takes it; default: those of --supported, or nnapi", NULL},
         {0, "prune", NNV_OPT_STRING, &x.prune, "R.json", "rules for regions that go back to the host", NULL},
+        {0, "join-siblings", NNV_OPT_FLAG, &x.join_siblings, NULL,
+         "make one region of those that share no more than an operand", NULL},
         {0, "cost", NNV_OPT_STRING, &x.cost, "M.json|default",
          "choose regions by what they cost: a cost model or profile; without --supported of all that NNAPI can do",
          NULL},
         {0, "select", NNV_OPT_CHOICE, &x.select, "M", "how they are chosen by cost", nnv_cost_methods},
         {0, "states", NNV_OPT_U64, &x.states, "N", "what the search may look at; default: 2000000", NULL},
+        {0, "no-merge", NNV_OPT_FLAG, &x.no_merge, NULL, "each operation or composite is a region of its own", NULL},
         {0, "params", NNV_OPT_STRING, &x.params, "FILE",
          "values of parameters, .params or .json: they become constants", NULL},
         NNV_OPTION_HTML(x.c, "write a page: the program before and after, regions, refusals"),
-        {0, "text", NNV_OPT_FLAG, &x.text, NULL, "print the divided program as Relay text", NULL},
+        {0, "text", NNV_OPT_FLAG, &x.text, NULL, "print the divided program, as Relay text or TVMScript as it came",
+         NULL},
         NNV_OPTION_JSON(x.c),
         NNV_OPTION_END,
     };
@@ -330,4 +361,4 @@ static int run(int argc, char **argv) {
 }
 
 const struct nnv_verb nnv_verb_partition = {"partition", "compile models",
-                                            "which parts of a Relay program go to which target", run};
+                                            "which parts of a Relay or Relax program go to which target", run};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json_out.h"
 #include "harness/cli/cli.h"
 #include "harness/compiled/run.h"
@@ -71,7 +72,7 @@ static enum nnv_status make_inputs(struct command *x, struct nnv_err *err) {
 /** What was computed: a file of elements as they are for each output. */
 static enum nnv_status save_outputs(const struct command *x, const struct nnv_compiled_outcome *o,
                                     struct nnv_err *err) {
-    enum nnv_status st = nnv_file_mkdir(x->output, err);
+    enum nnv_status st = nnv_folder_make(x->output, err);
     for (size_t i = 0; i < o->n_outputs && st == NNV_OK; i++) {
         const struct nnv_relay_datum *d = o->outputs[i].value;
         size_t elems, bytes;
@@ -102,8 +103,9 @@ static void show_region(const struct nnv_region_outcome *g) {
         printf("was not called\n");
     else {
         const char *verdict = verdict_name(g->verdict);
-        printf("%10.1f us (least %.1f), %llu runs%s%s%s%s\n", g->median_us, g->least_us, (unsigned long long)g->runs,
-               verdict ? ", " : "", verdict ? verdict : "", g->reason ? ": " : "", g->reason ? g->reason : "");
+        printf("%10.1f us (least %.1f), %llu runs%s%s%s%s%s\n", g->median_us, g->least_us, (unsigned long long)g->runs,
+               g->helped ? ", with the CPU reference for IF and WHILE" : "", verdict ? ", " : "",
+               verdict ? verdict : "", g->reason ? ": " : "", g->reason ? g->reason : "");
     }
 }
 
@@ -117,6 +119,7 @@ static void show_type(const struct nnv_relay_type *type) {
 static void show(const struct command *x, const struct nnv_compiled_outcome *o) {
     printf("devices: %s\n", o->devices);
     for (size_t i = 0; i < x->bundle.n_regions; i++) show_region(&o->regions[i]);
+    if (o->whole) show_region(o->whole);
     for (size_t i = 0; i < o->n_outputs; i++) {
         const struct nnv_output_outcome *out = &o->outputs[i];
         printf("output %zu: ", i);
@@ -139,8 +142,8 @@ static void show(const struct command *x, const struct nnv_compiled_outcome *o) 
 
 /* ---------------------------------------------------------------------------- JSON */
 
-static void add_region(const struct nnv_region_outcome *g, struct nnv_json_out *j) {
-    nnv_json_open(j, NULL, '{');
+static void add_region(const char *name, const struct nnv_region_outcome *g, struct nnv_json_out *j) {
+    nnv_json_open(j, name, '{');
     nnv_json_string(j, "function", g->function);
     nnv_json_string(j, "on", g->refusal || g->failure ? "host" : "nnapi");
     nnv_json_uint(j, "calls", g->calls);
@@ -152,6 +155,7 @@ static void add_region(const struct nnv_region_outcome *g, struct nnv_json_out *
     nnv_json_string(j, "verdict", verdict_name(g->verdict));
     nnv_json_string(j, "reason", g->reason);
     nnv_json_uint(j, "compared", g->compared);
+    nnv_json_bool(j, "with_reference", g->helped);
     nnv_json_close(j, '}');
 }
 
@@ -186,10 +190,11 @@ static enum nnv_status show_json(const struct command *x, const struct nnv_compi
     nnv_json_open(&j, "regions", '[');
     for (size_t i = 0; i < x->bundle.n_regions; i++) {
         j.line = "\n  ";
-        add_region(&o->regions[i], &j);
+        add_region(NULL, &o->regions[i], &j);
     }
     nnv_json_close(&j, ']');
     j.line = "\n ";
+    if (o->whole) add_region("whole", o->whole, &j);
     nnv_json_open(&j, "outputs", '[');
     for (size_t i = 0; i < o->n_outputs; i++) {
         j.line = "\n  ";
@@ -238,7 +243,7 @@ static int run(int argc, char **argv) {
         {'d', "driver", NNV_OPT_STRING, &x.c.driver, "A,B[#DEVICE|#auto]",
          "drivers that regions are compiled for; default: NNAPI chooses among what it finds (NNVTS_DRIVERS)", NULL},
         {0, "input", NNV_OPT_LIST, &x.inputs, "FILE", "values of a parameter, in order; default: random ones", NULL},
-        {0, "output", NNV_OPT_STRING, &x.output, "FOLDER", "keeps what was computed: output_0.bin and so on", NULL},
+        {0, "output", NNV_OPT_OUT_DIR, &x.output, "FOLDER", "keeps what was computed: output_0.bin and so on", NULL},
         NNV_OPTION_SEED(x.c),
         {0, "compare", NNV_OPT_FLAG, &x.how.compare, NULL,
          "judge each region by its error budget, and compare the results with the program before", NULL},

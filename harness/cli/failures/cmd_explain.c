@@ -109,7 +109,7 @@ static void add_words(const struct subject *s, const struct nnv_explanation *x, 
                       x->wrong, x->compared, x->tried, x->cut ? "; more would be too much work" : "");
         break;
     }
-    if (*x->weaker) nnv_text_addf(out, "within the budget if %s\n", x->weaker);
+    if (x->weaker) nnv_text_addf(out, "within the budget if %s\n", x->right_if[0]);
     if (s->where && x->kind != NNV_EXPLAINED_RIGHT) nnv_text_addf(out, "in its run it failed %s\n", s->where);
 }
 
@@ -124,7 +124,7 @@ static void add_json(const struct subject *s, const struct nnv_explanation *x, s
     nnv_json_uint(&j, "tried", x->tried);
     nnv_json_bool(&j, "all_tried", !x->cut);
     if (x->reason[0]) nnv_json_string(&j, "reason", x->reason);
-    if (*x->weaker) nnv_json_string(&j, "right_if", x->weaker);
+    if (x->weaker) nnv_json_string(&j, "right_if", x->right_if[0]);
     if (s->where) nnv_json_string(&j, "where", s->where);
     nnv_json_open(&j, "mistakes", '[');
     for (int i = 0; i < x->findings; i++) {

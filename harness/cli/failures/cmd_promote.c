@@ -6,20 +6,26 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "harness/cli/cli.h"
+#include "harness/fuzz/campaign.h"
 #include "harness/journal/load.h"
 #include "harness/journal/verdict.h"
 #include "harness/runner/dump.h"
 #include "reference/spec/spec.h"
 
+enum { FUZZ_BYTES_MAX = 1 << 20 };
+
 static const struct nnv_verb_help help = {
     .usage = "nnvts promote DUMP [--as NAME] [--to FOLDER]",
     .summary =
-        "Keeps a failure for good: the dump of a failed case, its reduced form, or the .json of a finding of nnvts "
-        "fuzz becomes a named spec in a folder for run --specs. It says which driver failed, in which case, by "
+        "Keeps a failure for good: the dump of a failed case, its reduced form, a finding of nnvts fuzz, or an input "
+        "of its corpus becomes a named spec in a folder for run --specs. It says which driver failed, in which case, "
+        "by "
         "which seed and why; the wrong answer itself is left out.",
     .examples = "nnvts promote nnvts-out/dumps/x.json                into regressions/x.json\n"
                 "nnvts promote x.reduced.json --as dilated-int8 --to tests/npu\n"
+                "nnvts promote corpus/8f2c.fuzz --as deep-pad       what brought the fuzzer to new code\n"
                 "nnvts run -d ./npu.so -s spec --specs regressions   has any of it come back?\n",
 };
 
@@ -33,9 +39,9 @@ static const char *last_part(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/** The name of the dump, without ".json" and ".reduced". */
+/** The name of the dump, without ".json", ".fuzz" and ".reduced". */
 static const char *stem_of(const char *dump, struct nnv_arena *arena) {
-    static const char *const ends[] = {".jsonl", ".json", ".reduced"};
+    static const char *const ends[] = {".jsonl", ".json", ".fuzz", ".reduced"};
     const char *name = last_part(dump);
     size_t n = strlen(name);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -72,12 +78,11 @@ static const char *from_run(const char *dump, const char *stem, struct nnv_arena
 
 /** What the finding of a fuzzer says of itself: the comments of the .fuzz file beside it. NULL: there is none. */
 static const char *from_finding(const char *dump, const char *stem, struct nnv_arena *arena) {
-    enum { MOST_BYTES = 1 << 20 };
     struct nnv_err ignored = {0};
     char *text = NULL;
     size_t size;
     const char *path = nnv_arena_printf(arena, "%.*s%s.fuzz", (int)(last_part(dump) - dump), dump, stem);
-    if (!path || nnv_file_read(path, MOST_BYTES, &text, &size, &ignored) != NNV_OK) return NULL;
+    if (!path || nnv_file_read(path, FUZZ_BYTES_MAX, &text, &size, &ignored) != NNV_OK) return NULL;
     const char *second = strchr(text, '\n');
     const char *told =
         second && strncmp(text, "# ", 2) == 0 && strncmp(second, "\n# ", 3) == 0
@@ -94,12 +99,32 @@ static enum nnv_status check_name(const char *name, struct nnv_err *err) {
     return nnv_fail(err, NNV_INVALID, "--as '%s': expected letters, digits and _ - + .", name);
 }
 
+/** The spec of the one input that a file of the fuzzer holds. */
+static enum nnv_status read_input(const char *path, struct nnv_arena *arena, struct nnv_spec **spec,
+                                  struct nnv_err *err) {
+    struct nnv_fuzz_input *inputs = NULL;
+    size_t size, count = 0;
+    char *text = NULL;
+    enum nnv_status st = nnv_file_read(path, FUZZ_BYTES_MAX, &text, &size, err);
+    if (st == NNV_OK) st = nnv_fuzz_parse(text, path, &inputs, &count, err);
+    if (st == NNV_OK && count > 1)
+        st = nnv_fail(err, NNV_INVALID, "%s: %zu inputs, one after the other: a spec is one model", path, count);
+    if (st == NNV_OK) st = nnv_fuzz_spec(inputs, arena, spec, err);
+    if (st == NNV_OK && *spec == NULL)
+        st = nnv_fail(err, NNV_INVALID, "%s: a spec cannot express it: keep the file for nnvts fuzz --corpus", path);
+    free(inputs);
+    free(text);
+    return st;
+}
+
 /** The spec of the dump, without what a driver answered, and with its origin. */
 static enum nnv_status make(const struct command *x, const char *stem, struct nnv_spec **out, struct nnv_err *err) {
     const struct nnv_cli *c = &x->c;
     const char *dump = c->positional.item[0];
     struct nnv_spec *spec;
-    enum nnv_status st = nnv_cli_one_spec(c, c->arena, &spec, err);
+    const size_t n = strlen(dump);
+    enum nnv_status st = n > 5 && strcmp(dump + n - 5, ".fuzz") == 0 ? read_input(dump, c->arena, &spec, err)
+                                                                     : nnv_cli_one_spec(c, c->arena, &spec, err);
     if (st != NNV_OK) return st;
     const char *told = from_run(dump, stem, c->arena);
     if (!told) told = from_finding(dump, stem, c->arena);
@@ -131,7 +156,7 @@ static enum nnv_status promote(void *own, struct nnv_err *err) {
     spec->name = name;
     nnv_spec_write_json(spec, true, &t);
     nnv_text_add(&t, "\n");
-    st = t.failed ? nnv_no_memory(err) : nnv_file_mkdir(c->out, err);
+    st = t.failed ? nnv_no_memory(err) : nnv_folder_make(c->out, err);
     if (st == NNV_OK) st = nnv_file_write(path, t.data, t.len, err);
     nnv_text_free(&t);
     if (st == NNV_OK && !c->quiet)

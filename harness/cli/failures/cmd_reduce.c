@@ -13,13 +13,15 @@
 #include "harness/debug/spec_c.h"
 
 static const struct nnv_verb_help help = {
-    .usage = "nnvts reduce DUMP --driver NAME|PATH [options]",
+    .usage = "nnvts reduce DUMP --driver NAME|PATH | --check CMD [options]",
     .summary = "Makes the spec of a failed case smaller as long as it fails in the same way: fewer operations, smaller "
                "shapes, plainer attributes and values. Writes it as .json, .mod.py and .dot, and as a C program that "
-               "reproduces the failure. Exit code 0, 130 if interrupted, 2 if the spec does not fail.",
+               "reproduces the failure. With --check a command of your own says what a failure is. Exit code 0, 130 if "
+               "interrupted, 2 if the spec does not fail.",
     .examples = "nnvts reduce nnvts-out/dumps/x.json -d ./npu.so            into x.reduced.json\n"
                 "nnvts reduce nnvts-out/dumps/x.json -d ./npu.so -o y.json  into y.json\n"
-                "nnvts reduce x.json -d ./npu.so --timeout-total 600        for ten minutes at most\n",
+                "nnvts reduce x.json -d ./npu.so --timeout-total 600        for ten minutes at most\n"
+                "nnvts reduce x.json --check './leaks.sh {}'                whatever your script finds wrong\n",
 };
 
 /** The live line. */
@@ -95,7 +97,7 @@ static enum nnv_status print_summary(const struct nnv_cli *c, const struct nnv_r
            signature, was.operations, is.operations, was.elements, is.elements, was.bytes, is.bytes, r->candidates,
            seconds, r->complete ? "" : " (stopped before the end)");
     printf("     spec %s.json   graph %s.dot   C %s.c\n", stem, stem, stem);
-    printf("     again: nnvts replay %s.json --driver %s\n", stem, c->driver);
+    if (c->check == NULL) printf("     again: nnvts replay %s.json --driver %s\n", stem, c->driver);
     return NNV_OK;
 }
 
@@ -118,7 +120,9 @@ static enum nnv_status reduce(void *own, struct nnv_err *err) {
     if (st != NNV_OK) return st;
     const char *stem = stem_of(c);
     const double seconds = (double)(nnv_now_ns() - live.start_ns) / 1e9;
-    const enum nnv_c_dialect dialect = c->ndk ? NNV_C_NDK : nnv_c_dialect_of(c->driver);
+    const enum nnv_c_dialect dialect = c->ndk              ? NNV_C_NDK
+                                       : c->driver != NULL ? nnv_c_dialect_of(c->driver)
+                                                           : NNV_C_DRIVER;
     st = write_results(reduction.spec, oracle.precision, dialect, stem, c->arena, err);
     return st == NNV_OK ? print_summary(c, &reduction, spec, stem, seconds, err) : st;
 }
@@ -129,8 +133,9 @@ static int run(int argc, char **argv) {
     c.out = NULL;
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(c),
+        NNV_OPTION_CHECK(c),
         NNV_OPTION_VIA(c),
-        {'o', "out", NNV_OPT_STRING, &c.out, "FILE", "the reduced spec, by default DUMP with .reduced.json", NULL},
+        {'o', "out", NNV_OPT_OUT, &c.out, "FILE", "the reduced spec, by default DUMP with .reduced.json", NULL},
         {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "the spec of a file with several", NULL},
         {0, "timeout-total", NNV_OPT_SECONDS, &c.budget_ns, "S", "seconds for everything", NULL},
         NNV_OPTION_TIMEOUT(c),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/journal/line.h"
 #include "harness/journal/verdict.h"
@@ -27,6 +28,21 @@ static int exit_code(const char *verdict, const char *why) {
     return strcmp(verdict, "ERROR") == 0 ? NNVTS_EXIT_ERROR : NNVTS_EXIT_FAIL;
 }
 
+/** Prints the lines of a text that a driver may have written. */
+static void print_lines(const char *title, const char *text) {
+    struct nnv_text t = {0};
+    if (*text != '\0') nnv_text_addf(&t, "     %s:\n", title);
+    while (*text != '\0') {
+        const size_t n = strcspn(text, "\n");
+        nnv_text_add(&t, "       ");
+        nnv_text_add_shown(&t, text, n, n);
+        nnv_text_add(&t, "\n");
+        text += n + (text[n] != '\0');
+    }
+    if (t.data) fputs(t.data, stdout);
+    nnv_text_free(&t);
+}
+
 /** Prints the record; returns the exit code of its verdict. driver: that is said beside it; NULL: there is one alone.
  */
 static int report(const char *record, const char *driver, bool json) {
@@ -46,6 +62,10 @@ static int report(const char *record, const char *driver, bool json) {
             printf("%s%s%s %s   %" JSON_INTEGER_FORMAT " values compared%s%s\n%s%s%s", driver ? driver : "",
                    driver ? ": " : "", verdict, name, compared, *profile ? " by " : "", profile,
                    reason != NULL ? "     " : "", reason != NULL ? reason : "", reason != NULL ? "\n" : "");
+    }
+    if (!json && code != NNVTS_EXIT_PASS) {
+        print_lines("the driver printed", nnv_json_text(r, "log", ""));
+        print_lines("backtrace", nnv_json_text(r, "backtrace", ""));
     }
     json_decref(r);
     return code;

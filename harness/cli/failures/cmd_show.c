@@ -17,7 +17,8 @@ static const struct nnv_verb_help help = {
         "Shows the specs of .json, .jsonl and .example.cpp files: a summary with feature level and validity, or "
         "the spec in "
         "another form, on stdout. Of a .tflite or .onnx file it shows tensors, operators with their counts, and what "
-        "NNAPI has no equal for; of a .relay program, its functions' types and operators. All can "
+        "NNAPI has no equal for; of a .relay program or one of Relax in a .py file, its functions' types and "
+        "operators. All can "
         "be shown as Relay text.",
     .examples = "nnvts show x.json                       what the model does\n"
                 "nnvts show x.json --as dot | dot -Tsvg  its graph\n"
@@ -26,7 +27,8 @@ static const struct nnv_verb_help help = {
                 "nnvts show x.json --as ndk > x.c        a program that runs it by NNAPI's NDK alone\n"
                 "nnvts show net.tflite                   what a TensorFlow Lite model holds\n"
                 "nnvts show net.tflite --as relay        it as a Relay program\n"
-                "nnvts show net.relay                    the operators of a Relay program\n",
+                "nnvts show net.relay                    the operators of a Relay program\n"
+                "nnvts show net.py --as relay            a Relax program as Relay text\n",
 };
 
 enum form { SUMMARY, JSON, JSONL, MODPY, DOT, C, NDK, RELAY };
@@ -105,7 +107,7 @@ static enum nnv_status show_spec(void *own, struct nnv_spec *spec, struct nnv_ar
     return s;
 }
 
-/** A .tflite or .onnx file or .relay program as Relay text. */
+/** A .tflite or .onnx file or a program of Relay or Relax as Relay text. */
 static enum nnv_status write_program(const char *path, struct nnv_arena *arena, struct nnv_text *out,
                                      struct nnv_err *err) {
     struct nnv_relay_program p;
@@ -154,7 +156,7 @@ static enum nnv_status show(void *own, struct nnv_err *err) {
     enum nnv_status s = NNV_OK;
     if (x->c.positional.count == 0)
         return nnv_fail(err, NNV_INVALID,
-                        "which spec? give a .json, .jsonl, .example.cpp, .tflite, .onnx or .relay file");
+                        "which spec? give a .json, .jsonl, .example.cpp, .tflite, .onnx, .relay or .py file");
     for (int i = 0; s == NNV_OK && i < x->c.positional.count; i++)
         s = show_any(x, x->c.positional.item[i], &shown, err);
     if (s == NNV_OK && shown == 0)

@@ -11,8 +11,8 @@
 enum { MOST_PARAMS = 8, MOST_SHAPES = 3 };
 
 bool nnv_cli_is_relay(const char *path) {
-    const size_t n = strlen(path), k = strlen(".relay");
-    return n > k && strcmp(path + n - k, ".relay") == 0;
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".relay") == 0 || strcmp(dot, ".py") == 0);
 }
 
 /* By operator, in the order of the program. */

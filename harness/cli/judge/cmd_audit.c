@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/folder.h"
+#include "base/nearest.h"
 #include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/debug/reach.h"
@@ -97,9 +99,15 @@ static enum nnv_status take_subjects(const struct asked *q, const struct nnv_pla
         };
         st = add(arena, a, s, q->cli.driver, err);
     }
-    if (st == NNV_OK && a->count == controls)
-        st = nnv_fail(err, NNV_INVALID, "no bug is selected by '%s' (of %zu; see them with nnvts audit --markdown)",
-                      q->bugs != NULL ? q->bugs : "", planted->count);
+    if (st == NNV_OK && a->count == controls) {
+        struct nnv_nearest near = nnv_nearest_to(q->bugs != NULL ? q->bugs : "");
+        for (size_t i = 0; i < planted->count; i++) nnv_nearest_see(&near, planted->item[i].name);
+        st = near.best != NULL
+                 ? nnv_fail(err, NNV_INVALID, "no bug is selected by '%s' (did you mean '%s'?)", near.word, near.best)
+                 : nnv_fail(err, NNV_INVALID,
+                            "no bug is selected by '%s' (of %zu; see them with nnvts audit --markdown)", near.word,
+                            planted->count);
+    }
     return st;
 }
 
@@ -188,7 +196,8 @@ static enum nnv_status report(const struct asked *q, const struct nnv_audit *a, 
     nnv_audit_json(a, &json);
     if (q->cli.json && !json.failed) fwrite(json.data, 1, json.len, stdout);
     nnv_audit_html(a, &html);
-    enum nnv_status st = nnv_file_write_text(q->cli.out, "audit.json", &json, err);
+    enum nnv_status st = nnv_cli_make_out(&q->cli, err);
+    if (st == NNV_OK) st = nnv_file_write_text(q->cli.out, "audit.json", &json, err);
     if (st == NNV_OK) st = nnv_file_write_text(q->cli.out, "audit.html", &html, err);
     nnv_text_free(&json);
     nnv_text_free(&html);
@@ -205,12 +214,12 @@ static enum nnv_status run_audit(struct asked *q, const struct nnv_planted *plan
     struct nnv_arena *arena = q->cli.arena;
     struct nnv_case_list list = {.arena = arena};
     struct nnv_run_config config;
-    struct nnv_audit a = {.driver = q->cli.driver, .tier = nnv_cli_tiers[q->cli.tier], .full = q->full};
+    struct nnv_audit a = {.driver = q->cli.driver, .tier = nnv_tier_name(q->cli.tier), .full = q->full};
     bool interrupted = false;
     if (q->cli.suite == NULL) q->cli.suite = default_suites(q, planted, arena);
     enum nnv_status st = nnv_cli_config(&q->cli, arena, &config, err);
     if (st == NNV_OK && q->cli.suite == NULL) st = nnv_no_memory(err);
-    if (st == NNV_OK) st = nnv_file_mkdir(q->cli.out, err);
+    if (st == NNV_OK) st = nnv_file_try(q->cli.out, true, err);
     if (st == NNV_OK) st = nnv_cli_cases(&q->cli, &config, &list, err);
     if (st == NNV_OK) st = take_suites(&list, arena, &a, err);
     if (st == NNV_OK) st = take_subjects(q, planted, arena, &a, err);
@@ -227,10 +236,12 @@ static enum nnv_status run_audit(struct asked *q, const struct nnv_planted *plan
                                         .quick = q->quick,
                                         .context = q,
                                         .done = on_done};
+    const size_t asked = a.count;
     if (st == NNV_OK) st = nnv_audit_run(&options, &a, &interrupted, err);
-    if (st == NNV_OK && interrupted) st = nnv_fail(err, NNV_INVALID, "interrupted");
     if (st == NNV_OK) st = report(q, &a, err);
-    if (st == NNV_OK) q->cli.code = (int)nnv_audit_exit(&a);
+    if (st == NNV_OK) q->cli.code = interrupted ? 130 : (int)nnv_audit_exit(&a);
+    if (st == NNV_OK && interrupted)
+        fprintf(stderr, "nnvts: interrupted; the report has the %zu of %zu drivers that were judged\n", a.count, asked);
     nnv_audit_free(&a);
     free(list.item);
     return st;
@@ -272,7 +283,7 @@ static enum nnv_status compare_profiles(struct asked *q, const struct nnv_plante
     if (st == NNV_OK) st = nnv_cli_cases(&q->cli, &config, &list, err);
     for (size_t i = 0; i < count && st == NNV_OK; i++) {
         struct nnv_audit *a = &profile[i].audit;
-        *a = (struct nnv_audit){.driver = q->cli.driver, .tier = nnv_cli_tiers[q->cli.tier]};
+        *a = (struct nnv_audit){.driver = q->cli.driver, .tier = nnv_tier_name(q->cli.tier)};
         config.precision = precision[i];
         struct nnv_audit_options options = {.config = &config, .cases = list.item, .count = list.count};
         st = take_suites(&list, arena, a, err);
@@ -316,7 +327,7 @@ static enum nnv_status measure_sensitivity(struct asked *q, struct nnv_err *err)
     enum nnv_status st = nnv_cli_config(&q->cli, arena, &config, err);
     if (st == NNV_OK) st = nnv_cli_cases(&q->cli, &config, &list, err);
     if (st == NNV_OK) st = nnv_sensitivity_of(&config, list.item, list.count, most, arena, &table, err);
-    if (st == NNV_OK && !q->cli.markdown) st = nnv_file_mkdir(q->cli.out, err);
+    if (st == NNV_OK && !q->cli.markdown) st = nnv_folder_make(q->cli.out, err);
     nnv_sensitivity_json(&table, &t);
     if (st == NNV_OK && !q->cli.markdown) st = write_to(q->cli.out, "sensitivity.json", &t, err);
     nnv_text_clear(&t);
@@ -365,7 +376,7 @@ static enum nnv_status measure_reach(struct asked *q, struct nnv_err *err) {
     if (st == NNV_OK) st = nnv_cli_cases(&q->cli, &config, &list, err);
     if (st == NNV_OK) st = nnv_reach_of(&config, list.item, list.count, arena, &reach, err);
     free(list.item);
-    if (st == NNV_OK) st = nnv_file_mkdir(q->cli.out, err);
+    if (st == NNV_OK) st = nnv_folder_make(q->cli.out, err);
     if (st != NNV_OK) return st;
     reach_json(&reach, &t);
     st = write_to(q->cli.out, "reach.json", &t, err);

@@ -19,6 +19,8 @@ static const struct nnv_verb_help help = {
     .examples = "nnvts datasheet -d ./npu.so                       nnvts-datasheet/datasheet.html\n"
                 "nnvts datasheet -d ./npu.so -k '*CONV*'           some operations\n"
                 "nnvts datasheet -d ./npu.so --against good.json   1 if support was lost, or it computes otherwise\n"
+                "nnvts datasheet -d ./npu.so --cliffs              and the extents at which its behaviour changes\n"
+                "nnvts datasheet -d ./npu.so --speed               and how fast each operation is\n"
                 "nnvts datasheet -d ./npu.so --json                for scripts\n",
 };
 
@@ -29,9 +31,11 @@ static void show_progress(void *context, const struct nnv_op *op, size_t done, s
 }
 
 static void print_text(const struct nnv_cli *c, const struct nnv_datasheet *sheet) {
-    size_t all = 0, some = 0, none = 0, wrong = 0;
+    size_t all = 0, some = 0, none = 0, wrong = 0, unfinished = 0;
     for (size_t i = 0; i < sheet->rows; i++) {
         const struct nnv_support *s = &sheet->row[i].support;
+        unfinished += sheet->row[i].unfinished;
+        if (sheet->row[i].unfinished) continue;
         all += s->yes > 0 && s->no == 0;
         some += s->yes > 0 && s->no > 0;
         none += s->yes == 0;
@@ -46,15 +50,32 @@ static void print_text(const struct nnv_cli *c, const struct nnv_datasheet *shee
         const struct nnv_numeric_fact *f = &sheet->numeric.fact[i];
         printf("%s: %s: %s (%s)\n", f->about, f->what, f->is, f->evidence);
     }
+    for (uint32_t i = 0; sheet->cliffs && i < sheet->cliffs->count && !c->quiet; i++) {
+        struct nnv_text t = {0};
+        nnv_cliff_tell(&sheet->cliffs->item[i], &t);
+        printf("%s: %s\n", sheet->cliffs->item[i].about, t.data ? t.data : "");
+        nnv_text_free(&t);
+    }
+    for (size_t i = 0; sheet->speeds && i < sheet->speeds->count && !c->quiet; i++) {
+        struct nnv_text t = {0};
+        nnv_sheet_tell_speed(&sheet->speeds->item[i], &t);
+        puts(t.data ? t.data : "");
+        nnv_text_free(&t);
+    }
     if (sheet->numeric.count > 0) printf("--arithmetic %s\n", sheet->arithmetic);
     printf("%s %s: %zu pairs of an operation and its types: %zu supported always, %zu under conditions, %zu never; "
-           "what is claimed is wrong for %zu\n%s/datasheet.html   %.1f s\n",
-           sheet->driver.name, sheet->driver.version, sheet->rows, all, some, none, wrong, c->out, sheet->seconds);
+           "what is claimed is wrong for %zu\n",
+           sheet->driver.name, sheet->driver.version, sheet->rows, all, some, none, wrong);
+    const bool axes = sheet->cliffs && sheet->cliffs->unfinished, times = sheet->speeds && sheet->speeds->unfinished;
+    if (unfinished > 0 || axes || times)
+        printf("--time-budget: %zu pairs were not asked%s%s\n", unfinished, axes ? ", nor all axes" : "",
+               times ? ", nor all operations timed" : "");
+    printf("%s/datasheet.html   %.1f s\n", c->out, sheet->seconds);
 }
 
 static enum nnv_status write_files(const struct nnv_cli *c, const struct nnv_datasheet *sheet, struct nnv_err *err) {
     struct nnv_text json = {0}, html = {0};
-    enum nnv_status st = nnv_file_mkdir(c->out, err);
+    enum nnv_status st = nnv_cli_make_out(c, err);
     nnv_datasheet_json(sheet, &json);
     nnv_datasheet_html(sheet, &html);
     if (st == NNV_OK) st = nnv_file_write_text(c->out, "datasheet.json", &json, err);
@@ -65,9 +86,13 @@ static enum nnv_status write_files(const struct nnv_cli *c, const struct nnv_dat
     return st;
 }
 
+static const uint64_t BUDGET_NS = 570000000000; /* ten minutes, with what is under way then */
+
 struct command {
     struct nnv_cli c;
-    const char *against;
+    const char *against, *peak;
+    bool cliffs, speed;
+    struct nnv_roof roof;
 };
 
 static void print_changes(const struct nnv_datasheet *sheet) {
@@ -83,11 +108,19 @@ static enum nnv_status datasheet(void *own, struct nnv_err *err) {
     struct nnv_run_config config;
     struct nnv_datasheet sheet;
     enum nnv_status st = nnv_cli_need_driver(c, err);
+    if (st == NNV_OK && x->peak) {
+        st = nnv_roof_state(x->peak, &x->roof, err);
+        if (st != NNV_OK) return nnv_at(err, st, "--peak");
+    }
     if (st == NNV_OK) st = nnv_cli_config(c, c->arena, &config, err);
     const struct nnv_datasheet_options o = {.config = &config,
                                             .operations = c->filter,
+                                            .cliffs = x->cliffs,
+                                            .roof = x->speed || x->peak ? &x->roof : NULL,
+                                            .time_ns = c->budget_ns,
                                             .arena = c->arena,
                                             .done = isatty(STDERR_FILENO) && !c->quiet ? show_progress : NULL};
+    if (st == NNV_OK) st = nnv_file_try(c->out, true, err);
     if (st == NNV_OK) st = nnv_datasheet_make(&o, &sheet, err);
     if (st == NNV_OK && x->against) st = nnv_datasheet_compare(&sheet, x->against, c->arena, err);
     if (st == NNV_OK) st = write_files(c, &sheet, err);
@@ -101,12 +134,18 @@ static enum nnv_status datasheet(void *own, struct nnv_err *err) {
 static int run(int argc, char **argv) {
     struct command x = {.c = nnv_cli_defaults()};
     x.c.out = "nnvts-datasheet";
+    x.c.budget_ns = BUDGET_NS;
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(x.c),
         {'k', "filter", NNV_OPT_STRING, &x.c.filter, "GLOB", "only operations of these names", NULL},
-        {'o', "out", NNV_OPT_STRING, &x.c.out, "DIR", "where datasheet.json and datasheet.html go", NULL},
+        {'o', "out", NNV_OPT_OUT_DIR, &x.c.out, "DIR", "where datasheet.json and datasheet.html go", NULL},
         {0, "against", NNV_OPT_STRING, &x.against, "FILE",
          "an earlier datasheet.json: what it says is supported and right must be so", NULL},
+        {0, "cliffs", NNV_OPT_FLAG, &x.cliffs, NULL, "also find extents where support, values or time change", NULL},
+        {0, "speed", NNV_OPT_FLAG, &x.speed, NULL, "also time each operation, under the machine's roof", NULL},
+        {0, "peak", NNV_OPT_STRING, &x.peak, "GFLOPS,GBPS", "--speed under this roof, of the device", NULL},
+        {0, "time-budget", NNV_OPT_SECONDS, &x.c.budget_ns, "S",
+         "begin nothing new after S seconds, in good time for all parts; default: 570, 0: no limit", NULL},
         NNV_OPTION_ARITHMETIC(x.c),
         NNV_OPTION_SEED(x.c),
         NNV_OPTION_JOBS(x.c),

@@ -73,6 +73,12 @@ static void print_details(const struct nnv_driver_info *info) {
     for (const char *const *o = info->options; *o != NULL; o++) printf("    %s\n", *o);
 }
 
+static void add_words(struct nnv_json_out *j, const char *name, const char *const *words) {
+    nnv_json_open(j, name, '[');
+    for (; words != NULL && *words != NULL; words++) nnv_json_string(j, NULL, *words);
+    nnv_json_close(j, ']');
+}
+
 static enum nnv_status print_json(const char *argument, const struct nnv_driver_info *info, struct nnv_err *err) {
     struct nnv_text t = {0};
     struct nnv_json_out j = {.text = &t};
@@ -83,9 +89,8 @@ static enum nnv_status print_json(const char *argument, const struct nnv_driver_
     nnv_json_string(&j, "type", info->type);
     nnv_json_raw(&j, "level", "%d", info->level);
     nnv_json_raw(&j, "capabilities", "%s", info->capabilities);
-    nnv_json_open(&j, "options", '[');
-    for (const char *const *o = info->options; o != NULL && *o != NULL; o++) nnv_json_string(&j, NULL, *o);
-    nnv_json_close(&j, ']');
+    add_words(&j, "options", info->options);
+    add_words(&j, "faults", info->faults);
     nnv_json_close(&j, '}');
     nnv_text_add(&t, "\n");
     return nnv_cli_print(&t, err);

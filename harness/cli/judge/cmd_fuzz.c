@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
+#include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/fuzz/campaign.h"
 #include "harness/runner/ask.h"
+#include "harness/runner/coverage/coverage.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 
@@ -19,6 +22,7 @@ static const struct nnv_verb_help help = {
                "right values afterwards. Exit code 0 if nothing is found, 1 if something is.",
     .examples = "nnvts fuzz -d ./npu.so --time 60                        a minute, new inputs with every --seed\n"
                 "nnvts fuzz -d ./npu.so --corpus corpus --time 600       goes on where the last one ended\n"
+                "nnvts fuzz -d ./npu.so --coverage --until-saturated 1 --time 0  as long as new code is reached\n"
                 "nnvts fuzz -d ./npu.so --replay nnvts-fuzz/crash-x.fuzz  does it still crash?\n",
 };
 
@@ -30,8 +34,10 @@ struct view {
 static void on_progress(void *context, const struct nnv_fuzz_stats *s) {
     const struct view *v = context;
     if (!v->terminal) return;
-    fprintf(stderr, "\r\033[K%" PRIu64 " inputs in %.0f s, %zu kinds of answers, %zu findings", s->inputs,
-            (double)s->ns / 1e9, s->answers, s->findings);
+    fprintf(stderr, "\r\033[K%" PRIu64 " inputs in %.0f s, %zu kinds of answers, ", s->inputs, (double)s->ns / 1e9,
+            s->answers);
+    if (s->edges > 0) fprintf(stderr, "%zu edges, ", s->edges);
+    fprintf(stderr, "%zu findings", s->findings);
 }
 
 static void print_finding(const struct nnv_fuzz_finding *f) {
@@ -78,6 +84,19 @@ static enum nnv_status replay(const struct nnv_run_config *config, const char *p
     return st;
 }
 
+/** What was reached of the driver's code: a line, and the file. */
+static enum nnv_status tell_coverage(const struct nnv_run_config *config, struct nnv_err *err) {
+    const struct nnv_coverage *c = config->coverage;
+    enum nnv_status st = nnv_folder_make(config->out, err);
+    if (st == NNV_OK) st = nnv_coverage_write(c, config->out, err);
+    if (st != NNV_OK) return st;
+    printf("reached of the driver's code: ");
+    if (c->edges > 0) printf("%s of ", nnv_count(c->reached).s);
+    if (c->edges > 0) printf("%s edges, ", nnv_count(c->edges).s);
+    printf("see %s/coverage.json\n", config->out);
+    return NNV_OK;
+}
+
 static enum nnv_status campaign(struct nnv_fuzz_options *options, const struct view *v, int *code, bool *interrupted,
                                 struct nnv_err *err) {
     struct nnv_fuzz_stats stats;
@@ -86,6 +105,14 @@ static enum nnv_status campaign(struct nnv_fuzz_options *options, const struct v
     if (st != NNV_OK) return st;
     printf("%" PRIu64 " inputs in %.1f s, %zu kinds of answers, corpus %zu, %zu finding%s\n", stats.inputs,
            (double)stats.ns / 1e9, stats.answers, stats.corpus, stats.findings, stats.findings == 1 ? "" : "s");
+    if (options->limit > 0) {
+        struct nnv_text t = {0};
+        nnv_cli_add_saturation(&t, stats.inputs, "inputs", stats.chance, options->limit);
+        nnv_text_add(&t, "\n");
+        st = nnv_cli_print(&t, err);
+    }
+    if (st == NNV_OK && options->config->coverage != NULL) st = tell_coverage(options->config, err);
+    if (st != NNV_OK) return st;
     *code = stats.findings > 0 ? NNVTS_EXIT_FAIL : NNVTS_EXIT_PASS;
     return NNV_OK;
 }
@@ -95,6 +122,8 @@ struct command {
     struct nnv_fuzz_options options;
     const char *file;
     struct view view;
+    bool coverage;
+    struct nnv_coverage reached;
 };
 
 static enum nnv_status fuzz(void *own, struct nnv_err *err) {
@@ -107,15 +136,22 @@ static enum nnv_status fuzz(void *own, struct nnv_err *err) {
     if (s == NNV_OK)
         s = nnv_driver_probe(config.driver_path, config.driver_options, nnv_opening_ns(x->c.timeout_ns, 0), x->c.arena,
                              &info, err);
+    if (x->coverage) config.coverage = &x->reached;
+    if (s == NNV_OK && x->coverage)
+        s = nnv_coverage_begin(&x->reached, x->c.driver, config.driver_path, info.edges, x->c.out, err);
+    if (s == NNV_OK && x->c.saturated != NULL) s = nnv_cli_chance(x->c.saturated, &x->options.limit, err);
     x->options.config = &config;
     x->options.context = &x->view;
     x->view = (struct view){&x->c, isatty(STDERR_FILENO) == 1};
     if (s == NNV_OK && x->file != NULL)
         s = replay(&config, x->file, &x->c.code, err);
-    else if (s == NNV_OK)
+    else if (s == NNV_OK && (s = nnv_file_try(x->c.out, true, err)) == NNV_OK)
         s = campaign(&x->options, &x->view, &x->c.code, &interrupted, err);
-    if (interrupted) x->c.code = 130;
-    return s;
+    nnv_coverage_free(&x->reached);
+    if (s != NNV_OK || !interrupted) return s;
+    fprintf(stderr, "nnvts: interrupted; what was found is in %s\n", x->c.out);
+    x->c.code = 130;
+    return NNV_OK;
 }
 
 static int run(int argc, char **argv) {
@@ -131,12 +167,14 @@ static int run(int argc, char **argv) {
         {0, "time", NNV_OPT_SECONDS, &x.options.time_ns, "S", "seconds to go on; 0: until --inputs or an interrupt",
          NULL},
         {0, "inputs", NNV_OPT_U64, &x.options.inputs, "N", "inputs to execute; 0: until --time is over", NULL},
+        NNV_OPTION_SATURATED(x.c),
+        NNV_OPTION_COVERAGE(x.coverage),
         {0, "corpus", NNV_OPT_STRING, &x.options.corpus, "DIR", "inputs to begin with; new ones are added", NULL},
         {0, "replay", NNV_OPT_STRING, &x.file, "FILE", "only run the inputs of a finding or corpus file again", NULL},
         NNV_OPTION_SEED(x.c),
         NNV_OPTION_JOBS(x.c),
         {0, "timeout", NNV_OPT_SECONDS, &x.c.timeout_ns, "S", "seconds after which an input hangs", NULL},
-        {'o', "out", NNV_OPT_STRING, &x.c.out, "DIR", "folder of the findings", NULL},
+        {'o', "out", NNV_OPT_OUT_DIR, &x.c.out, "DIR", "folder of the findings", NULL},
         NNV_OPTION_END,
     };
     return nnv_cli_run(&x.c, table, &help, 0, argc, argv, fuzz, &x);

@@ -7,9 +7,14 @@
 #include "base/clock.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/harvest.h"
+#include "harness/cli/matrix.h"
 #include "harness/debug/explain_run.h"
 #include "harness/runner/clauses.h"
+#include "harness/runner/coverage/coverage.h"
 #include "harness/runner/flakes_run.h"
+#include "harness/runner/keep.h"
+#include "harness/runner/limits.h"
+#include "harness/runner/pool/kernel_log.h"
 #include "harness/runner/pressure.h"
 #include "reports/compare/compare.h"
 #include "reports/forms/forms.h"
@@ -32,12 +37,16 @@ static const struct nnv_verb_help help = {
                 "nnvts run -d cpu --resume                     go on with an interrupted run\n"
                 "nnvts run -d cpu --baseline results/41        and what changed since that run\n"
                 "nnvts run -d ./npu.so --stress 60 --pressure cpu,memory  many models at once on a busy machine\n"
+                "nnvts run -d ./npu.so --coverage              what is reached of its code, where it counts that\n"
+                "nnvts run -d cpu -s randgraph --until-saturated 5  graphs until little is new in them\n"
+                "nnvts run -k op:CONV_2D --matrix options.ini  a run for each set of options, side by side\n"
                 "nnvts run -d cpu --format tap                 for another program to read\n",
 };
 
 /** For trying failures again where nobody says: a few. */
 static const uint64_t FLAKES_NS = 2000000000;
 enum { MAX_TIMEOUTS = 100 };
+static const uint64_t SUSPEND_NS = 60000000000; /* that the device may be away */
 
 /** What the observer needs. */
 struct view {
@@ -97,6 +106,8 @@ static enum nnv_status reports(struct view *v, const struct nnv_run_cases *cases
     if (s == NNV_OK && v->baseline != NULL) s = nnv_baseline_write(v->baseline, v->cli->out, &since, err);
     if (s == NNV_OK) s = nnv_report_load(v->cli->out, &report, err);
     if (s == NNV_OK) s = nnv_clauses_write(report, err);
+    if (s == NNV_OK && cases->config->coverage != NULL)
+        s = nnv_coverage_write(cases->config->coverage, v->cli->out, err);
     if (s == NNV_OK) s = nnv_report_write(report, interrupted, err);
     if (s == NNV_OK && v->console != NULL) nnv_console_end(v->console, report, seconds, explaining);
     if (s == NNV_OK && v->console != NULL && since.len > 0) printf("since %s: %s\n", v->baseline, since.data);
@@ -154,11 +165,32 @@ struct command {
     struct nnv_opt_list expect, models;
     const char *usual_specs; /* of the environment */
     struct nnv_expectations expectations;
-    bool determinism;
-    uint64_t repeat, flakes_ns, stress_ns, max_failures, max_timeouts;
-    const char *reset_hook;
+    bool determinism, coverage;
+    struct nnv_coverage reached;
+    uint64_t repeat, flakes_ns, stress_ns, max_failures, max_timeouts, min_judged, disk_mb, silence_ns;
+    uint64_t keep_passes;
+    const char *reset_hook, *suspend_hook, *kernel_log;
     const char *pressure;
+    const char *matrix; /* a file of columns */
+    int leaks;          /* enum nnv_leak_watch */
 };
+
+static const char *const leak_watches[] = {"some", "all", "off", NULL};
+
+/** What the driver may take of time, memory and disk. */
+static enum nnv_status set_limits(const struct command *x, struct nnv_run_config *config, struct nnv_err *err) {
+    enum { MOST_MB = 1 << 30 };
+    uint64_t written;
+    config->max_failures = x->max_failures;
+    config->max_timeouts = x->max_timeouts;
+    config->silence_ns = x->silence_ns;
+    config->disk = x->disk_mb << 20;
+    if (x->disk_mb > MOST_MB)
+        return nnv_fail(err, NNV_INVALID, "--disk %" PRIu64 ": expected at most %d", x->disk_mb, MOST_MB);
+    if (x->disk_mb > 0 && !nnv_written(0, &written))
+        return nnv_fail(err, NNV_UNSUPPORTED, "--disk: this system does not tell what a process writes");
+    return NNV_OK;
+}
 
 /** The operations of --models become the run's specs: files in its folder. */
 static enum nnv_status take_models(struct command *x, struct nnv_err *err) {
@@ -182,7 +214,8 @@ static enum nnv_status take_models(struct command *x, struct nnv_err *err) {
 static void set_stress(struct command *x, struct nnv_run_config *config) {
     if (x->stress_ns == 0) return;
     config->stress_ns = x->stress_ns;
-    config->timeout_ns += x->stress_ns * (uint64_t)(config->jobs > 0 ? config->jobs : 1);
+    config->timeout_ns +=
+        x->stress_ns * (uint64_t)(config->jobs > 0 ? config->jobs : 1) + (x->suspend_hook != NULL ? SUSPEND_NS : 0);
     if (x->c.suite == NULL) x->c.suite = "exec";
     if (x->c.filter == NULL) x->c.filter = "exec/many/stress/*";
 }
@@ -195,21 +228,38 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     struct nnv_shard shard = {0};
     struct nnv_run_observer observer = {&x->view, on_header, on_record, on_tick};
     struct nnv_pressure pressure = {.count = 0};
+    struct nnv_kernel_log kernel = {.fd = 0};
     bool interrupted = false;
     size_t bad = 0;
+    if (x->matrix) return nnv_cli_matrix(c, x->matrix, err);
     enum nnv_status s = nnv_cli_need_driver(c, err);
     if (s == NNV_OK && c->json && x->view.format >= 0)
         s = nnv_fail(err, NNV_INVALID, "--json or --format: there is one stdout");
     if (s == NNV_OK && x->view.baseline != NULL) s = nnv_baseline_check(x->view.baseline, c->out, err);
     if (s == NNV_OK) s = take_models(x, err);
     if (s == NNV_OK) s = nnv_cli_config(c, c->arena, &config, err);
+    if (s == NNV_OK && config.specs) s = nnv_cli_networks(config.specs, c->arena, &config.networks, err);
     if (s == NNV_OK) set_stress(x, &config);
-    config.max_failures = x->max_failures;
-    config.max_timeouts = x->max_timeouts;
+    config.min_judged = x->min_judged;
+    if (s == NNV_OK && x->min_judged > 100)
+        s = nnv_fail(err, NNV_INVALID, "--min-judged %" PRIu64 ": expected 0 to 100 percent", x->min_judged);
+    if (s == NNV_OK) s = set_limits(x, &config, err);
     config.reset_hook = x->reset_hook;
+    config.suspend_hook = x->suspend_hook;
+    if (s == NNV_OK && x->suspend_hook != NULL && x->stress_ns == 0)
+        s = nnv_fail(err, NNV_INVALID, "--suspend-hook is of --stress, in the middle of which it runs");
+    config.kernel_log = x->kernel_log;
+    if (s == NNV_OK) s = nnv_kernel_log_open(&kernel, x->kernel_log, err); /* is it there? */
+    nnv_kernel_log_close(&kernel);
+    config.leaks = (enum nnv_leak_watch)x->leaks;
+    if (x->stress_ns > 0 && config.leaks == NNV_LEAKS_SOME)
+        config.leaks = NNV_LEAKS_OFF; /* it sees itself what grows */
+    if (x->coverage) config.coverage = &x->reached;
     if (s == NNV_OK) s = set_repeats(&config, x->repeat, x->determinism, err);
+    if (s == NNV_OK) s = nnv_cli_saturate(c->saturated, &config, c->arena, err);
     if (s == NNV_OK) s = nnv_cli_cases(c, &config, &list, err);
     if (s == NNV_OK) s = nnv_cli_shard(c, true, &list, &shard, err);
+    if (s == NNV_OK) s = nnv_keep_bound(config.seed, list.item, list.count, x->keep_passes, &config.keep_below, err);
     if (s == NNV_OK) s = nnv_cli_expect(&x->expect, c, &config, list.item, list.count, &x->expectations, err);
     const struct nnv_run_options options = {
         .config = &config,
@@ -218,6 +268,7 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
         .shard = &shard,
         .expectations = x->expect.count > 0 ? &x->expectations : NULL,
         .resume = c->resume,
+        .keep_previous = nnv_cli_usual_out(c) && x->models.count == 0, /* of models the specs are in the folder */
         .argc = c->argc,
         .argv = c->argv,
         .observer = &observer,
@@ -229,6 +280,7 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     nnv_pressure_end(&pressure);
     nnv_console_free(x->view.console);
     nnv_expect_free(&x->expectations);
+    nnv_coverage_free(&x->reached);
     nnv_shard_free(&shard);
     free(list.item);
     if (s != NNV_OK || !interrupted) return s;
@@ -262,7 +314,12 @@ static int run(int argc, char **argv) {
         NNV_OPTION_JOBS(x.c),
         NNV_OPTION_TIMEOUT(x.c),
         NNV_OPTION_BUDGET(x.c),
+        {0, "silence", NNV_OPT_SECONDS, &x.silence_ns, "S",
+         "seconds that the driver may go without a sign of life: a call that ends, or output (0: no limit)", NULL},
         NNV_OPTION_MEMORY(x.c),
+        {0, "disk", NNV_OPT_U64, &x.disk_mb, "MB",
+         "megabytes that a case may write to disk; each file is limited, all of them measured; default: no limit",
+         NULL},
         NNV_OPTION_OUT(x.c),
         NNV_OPTION_SHARD(x.c),
         NNV_OPTION_BALANCE(x.c),
@@ -277,16 +334,32 @@ static int run(int argc, char **argv) {
         {0, "pressure", NNV_OPT_STRING, &x.pressure, "KINDS", "load beside the run: cpu, memory, or cpu,memory", NULL},
         {0, "determinism", NNV_OPT_FLAG, &x.determinism, NULL,
          "the same bytes each time: executed, compiled again, in another process, with other threads", NULL},
+        NNV_OPTION_COVERAGE(x.coverage),
+        NNV_OPTION_SATURATED(x.c),
+        {0, "leaks", NNV_OPT_CHOICE, &x.leaks, "W",
+         "of which cases is counted what they leave behind: descriptors, threads, memory", leak_watches},
         {0, "max-failures", NNV_OPT_U64, &x.max_failures, "N", "end the run when N cases have gone wrong (0: never)",
          NULL},
         {0, "max-timeouts", NNV_OPT_U64, &x.max_timeouts, "N", "end the run when N cases did not end (0: never)", NULL},
+        {0, "min-judged", NNV_OPT_U64, &x.min_judged, "PERCENT",
+         "fail where fewer of the cases were judged: neither unsupported nor skipped", NULL},
         {0, "isolate-judge", NNV_OPT_FLAG, &x.c.isolate, NULL,
          "the driver in a process of its own, as host:DRIVER: it cannot write its own verdicts", NULL},
+        {0, "keep-passes", NNV_OPT_U64, &x.keep_passes, "N",
+         "keep the answers of N cases, drawn by the seed, where they pass: nnvts verify judges them again", NULL},
+        {0, "kernel-log", NNV_OPT_STRING, &x.kernel_log, "FILE|none",
+         "a log of the kernel that is followed: a fault in it fails the case; default: /dev/kmsg where it may be read",
+         NULL},
         {0, "reset-hook", NNV_OPT_STRING, &x.reset_hook, "COMMAND",
          "brings the device back after a crash or hang: run by a shell before the driver is opened again", NULL},
+        {0, "suspend-hook", NNV_OPT_STRING, &x.suspend_hook, "COMMAND",
+         "with --stress: suspends the device and resumes it, run by a shell in the middle of each case", NULL},
         {0, "flakes", NNV_OPT_SECONDS, &x.flakes_ns, "S",
          "seconds for trying failures again: does it fail every time, after what? (0: not at all)", NULL},
         {0, "baseline", NNV_OPT_STRING, &x.view.baseline, "RUN", "an earlier run: the report says what changed since",
+         NULL},
+        {0, "matrix", NNV_OPT_STRING, &x.matrix, "FILE",
+         "the same run with other options and environments, a column for each section of the file; what differs first",
          NULL},
         {0, "format", NNV_OPT_CHOICE, &x.view.format, "F", "on stdout, in place of the lines for people",
          nnv_form_names},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "harness/cli/cli.h"
 
 static const struct nnv_verb_help help = {
@@ -42,6 +43,8 @@ static void add_default(struct nnv_text *t, const struct nnv_opt *o) {
     case NNV_OPT_LIST:
         break;
     case NNV_OPT_STRING:
+    case NNV_OPT_OUT:
+    case NNV_OPT_OUT_DIR:
         if (*(const char *const *)o->value) {
             nnv_text_add(t, "\nDefault: ");
             add(t, *(const char *const *)o->value);
@@ -169,7 +172,7 @@ static enum nnv_status man(void *own, struct nnv_err *err) {
     if (c->out == NULL && !make(name, &t))
         return nnv_fail(err, NNV_INVALID, "no verb '%s' (see them with nnvts --help)", name);
     if (c->out == NULL) return nnv_cli_print(&t, err);
-    enum nnv_status s = nnv_file_mkdir(c->out, err);
+    enum nnv_status s = nnv_folder_make(c->out, err);
     if (s == NNV_OK) s = write_page(c->out, NULL, err);
     for (size_t i = 0; s == NNV_OK && i < nnv_verbs_count; i++) s = write_page(c->out, nnv_verbs[i]->name, err);
     return s;

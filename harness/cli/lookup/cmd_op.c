@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_op.c nnvts op: the record of an operation as documentation. */
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "harness/cli/cli.h"
@@ -25,7 +26,7 @@ static enum nnv_status write_pages(const char *folder, struct nnv_err *err) {
                   "# Operations\n\nThe %zu operations of NNAPI's feature levels 1 to 7, from their records "
                   "(`nnvts op NAME`).\n\n| operation | since level | formula |\n| --- | --- | --- |\n",
                   count);
-    enum nnv_status st = nnv_file_mkdir(folder, err);
+    enum nnv_status st = nnv_folder_make(folder, err);
     for (size_t i = 0; st == NNV_OK && i < count; i++) {
         struct nnv_text page = {0};
         char name[128];
@@ -69,7 +70,7 @@ static int run(int argc, char **argv) {
     c.out = NULL;
     const struct nnv_opt table[] = {
         {0, "markdown", NNV_OPT_FLAG, &c.markdown, NULL, "as Markdown", NULL},
-        {'o', "out", NNV_OPT_STRING, &c.out, "DIR", "with --markdown: a page for each operation", NULL},
+        {'o', "out", NNV_OPT_OUT_DIR, &c.out, "DIR", "with --markdown: a page for each operation", NULL},
         NNV_OPTION_END,
     };
     return nnv_cli_run(&c, table, &help, 1, argc, argv, op, &c);

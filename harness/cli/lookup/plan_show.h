@@ -3,22 +3,15 @@
 #ifndef NNV_CLI_PLAN_SHOW_H
 #define NNV_CLI_PLAN_SHOW_H
 
-#include "base/text.h"
-#include "reference/runtime/plan/plan.h"
+#include "base/json_out.h"
+#include "harness/placement/placement.h"
 
-/** A plan with all that led to it. */
-struct nnv_plan_view {
-    const char *name; /**< of the spec */
-    const struct nnv_rt_plan *plan;
-    const struct nnv_rt_plan_options *options;
-    struct nnv_rt_choice **choices; /**< one a graph; NULL where it is not planned */
-};
-
-/** Devices, a line for each step of each graph, and the sums. */
-void nnv_plan_write_table(const struct nnv_plan_view *view, struct nnv_text *out);
-/** The same as one JSON object. */
-void nnv_plan_write_json(const struct nnv_plan_view *view, struct nnv_text *out);
-/** The name of an operation. */
-void nnv_plan_add_operation(int32_t type, struct nnv_text *out);
+/**
+ * Devices, a line for each step of each graph, the sums, and with `operations` a line for each operation of the main
+ * graph: what it gives, which device does it, what it costs there, and why no other driver does it.
+ */
+void nnv_plan_write_table(const char *name, const struct nnv_placement *p, bool operations, struct nnv_text *out);
+/** The same as the members of a JSON object, which is open. */
+void nnv_plan_write_json(const char *name, const struct nnv_placement *p, struct nnv_json_out *j);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file cmd_bench.c nnvts bench: latency and accuracy of drivers on whole networks. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +9,14 @@
 #include "base/file.h"
 #include "base/json_out.h"
 #include "harness/runner/signals.h"
-#include "harness/bench/row.h"
+#include "harness/bench/machine.h"
 #include "harness/cli/cli.h"
+#include "harness/cli/models/bench_show.h"
 #include "harness/journal/record.h"
 #include "mlts/networks/networks.h"
 #include "reports/bench.h"
 
-enum { MOST_DRIVERS = 16, MOST_NETWORKS = 256, SETS = 8, LATENCY_SAMPLES = 2000 };
+enum { MOST_DRIVERS = 16, MOST_NETWORKS = 256, SETS = 8, HELD_BACK = 8, LATENCY_SAMPLES = 2000 };
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts bench --driver A[,B...] [--model NAME|FILE]... [options]",
@@ -37,18 +37,20 @@ struct bench {
     struct nnv_bench_options options;
     struct nnv_bench_gates gates;
     const char *data; /* NULL: that of the network */
-    bool whole, no_accuracy, no_latency, layers;
-    const char *csv, *model;
+    bool whole, no_accuracy, no_latency, layers, roofline;
+    struct nnv_roof roof;
+    const char *csv, *model, *peak;
     int scenario, mode;
     uint64_t streams, least;
     const char *rate, *most_ratio, *least_agreement; /* numbers with fractions */
-    const char *drivers[MOST_DRIVERS];
+    char *drivers[MOST_DRIVERS];
     struct nnv_run_config configs[MOST_DRIVERS];
     int driver_count;
     struct nnv_bench_row *rows;
     size_t row_count;
     bool terminal;
-    char doing[200]; /* for the live line */
+    json_t *conditions; /* of the machine before and after */
+    char doing[200];    /* for the live line */
 };
 
 /* -------------------------------------------------------------------- console */
@@ -64,76 +66,6 @@ static void on_progress(void *context, double part) {
 
 static void clear_line(const struct bench *b) {
     if (b->terminal) fputs("\r\033[K", stderr);
-}
-
-/** "12.3 ms": three digits with a unit. buf holds 24. */
-static const char *duration(double ns, char *buf) {
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    int u = 0;
-    if (!isfinite(ns)) return "-";
-    while (ns >= 1000 && u < 3) ns /= 1000, u++;
-    snprintf(buf, 24, "%.*f %s", ns < 10 ? 2 : ns < 100 ? 1 : 0, ns, units[u]);
-    return buf;
-}
-
-static void print_latency(const struct nnv_bench_row *r) {
-    char a[24], b[24], c[24], d[24], e[24], f[24];
-    const struct nnv_bench_result *m = &r->measured;
-    if (m->state != NNV_BENCH_DONE) {
-        printf("  %-16s %s: %s\n", r->driver, nnv_bench_state_name(m->state), m->reason);
-        return;
-    }
-    printf("  %-16s p50 %s [%s, %s]  p90 %s  p99 %s  %.1f/s\n", r->driver, duration(r->quantile_ns[NNV_BENCH_P50], a),
-           duration(r->interval_ns[NNV_BENCH_P50].low, b), duration(r->interval_ns[NNV_BENCH_P50].high, c),
-           duration(r->quantile_ns[NNV_BENCH_P90], d), duration(r->quantile_ns[NNV_BENCH_P99], e), r->rate);
-    printf("  %-16s compile %s (from cache %s)  first %s  in driver %s  peak %.1f MB  %" PRIu32 " samples%s%s\n", "",
-           duration(m->compile_ns, a), duration(m->compile_cached_ns, b), duration(m->first_ns, c),
-           duration(m->in_driver_ns, d), (double)m->peak_bytes / 1e6, m->count, m->steady ? "" : "  not steady",
-           nnv_bench_noisy(m) ? "  NOISY MACHINE: read these as bounds" : "");
-    if (m->caches_answers)
-        printf("  %-16s new inputs %s, the same again %s\n", "", duration(m->unique_ns, e),
-               duration(m->repeated_ns, f));
-}
-
-static void print_accuracy(const struct nnv_bench_row *r) {
-    const struct nnv_accuracy *a = &r->accuracy;
-    if (!r->has_accuracy) return;
-    if (r->accuracy_state != NNV_BENCH_DONE) {
-        printf("  %-16s accuracy: %s: %s\n", "", nnv_bench_state_name(r->accuracy_state), r->accuracy_reason);
-        return;
-    }
-    printf("  %-16s ", "");
-    if (a->task == NNV_TASK_CLASSIFY && a->judged)
-        printf("top-1 %.2f %% (reference %.2f %%)  top-5 %.2f %%  p %.3g  ", 100.0 * a->driver.top1 / a->judged,
-               100.0 * a->golden.top1 / a->judged, 100.0 * a->driver.top5 / a->judged, a->p);
-    if (a->task == NNV_TASK_CLASSIFY) printf("agrees on %.2f %%  ", 100.0 * a->agree / a->items);
-    if (a->task == NNV_TASK_SPELL && a->phones)
-        printf("phone error rate %.2f %% (reference %.2f %%)  ", 100.0 * (double)a->driver.edits / (double)a->phones,
-               100.0 * (double)a->golden.edits / (double)a->phones);
-    if (a->task == NNV_TASK_RESTORE && a->judged)
-        printf("mean square error %.4g (reference %.4g)  ", a->driver.error, a->golden.error);
-    printf("largest error %.3g  %u items%s\n", a->largest_error, a->items,
-           a->worse ? "  WORSE than the reference" : "");
-}
-
-static void print_layers(const struct nnv_layers *l) {
-    enum { TOLD = 5 };
-    char result[320];
-    printf("  %-16s operation by operation: %u judged, %u out of budget\n", "", l->judged, l->out_of_budget);
-    if (*l->found.shown)
-        printf("  %-16s   with all results as outputs: %s; each was judged as a model of its own\n", "",
-               l->found.shown);
-    for (uint32_t i = 0; i < l->judged && i < TOLD; i++) {
-        uint32_t k = l->worst[i];
-        const struct nnv_step *s = &l->found.step[k];
-        const char mark = s->kind != NNV_STEP_WRONG ? ' ' : k == l->found.culprit ? '>' : '!';
-        printf("  %-16s %c %4u %-24s %-28s error %-9.3g", "", mark, k, nnv_layers_name(l, k),
-               nnv_layers_result(l, k, result, sizeof result), s->error);
-        if (s->kind == NNV_STEP_WRONG)
-            printf(" %zu of %zu values wrong%s%s\n", s->wrong, s->compared, *s->note ? ": " : "", s->note);
-        else
-            printf(" %.2g of the budget\n", s->ratio);
-    }
 }
 
 static enum nnv_status list_networks(const struct nnv_cli *c) {
@@ -162,21 +94,37 @@ struct subject {
     struct nnv_dataset dataset;
     const char *data;
     struct nnv_bench_answers golden; /* of the dataset, or of its first items where only latency is measured */
-    const struct nnv_value *inputs[SETS];
-    uint32_t sets;
+    const struct nnv_value *inputs[SETS + HELD_BACK], *answers[SETS + HELD_BACK];
+    struct nnv_bench_work work;
+    struct nnv_op_work arithmetic; /* of an execution */
     struct nnv_arena *arena;
 };
 
-/** The first items of the data as inputs to measure with. */
-static enum nnv_status draw_sets(struct subject *s, struct nnv_err *err) {
+/** The whole work of the network. */
+static enum nnv_status count_work(struct subject *s, struct nnv_err *err) {
+    struct nnv_op_work *each = NNV_NEW(s->arena, struct nnv_op_work, s->net.model.main.noperations);
+    if (!each) return nnv_no_memory(err);
+    return nnv_model_work(&s->net.model, s->arena, each, &s->arithmetic, err);
+}
+
+/** The first items of the data with their golden answers; where answers are judged, half of them are held back. */
+static enum nnv_status draw_sets(struct subject *s, bool judged, struct nnv_err *err) {
+    const uint32_t count = s->dataset.count, half = count - count / 2, nout = s->golden.outputs;
     struct nnv_truth truth;
-    s->sets = s->dataset.count < SETS ? s->dataset.count : SETS;
-    for (uint32_t i = 0; i < s->sets; i++) {
+    struct nnv_bench_work *w = &s->work;
+    *w = (struct nnv_bench_work){.model = &s->net.model, .inputs = s->inputs, .output_shapes = s->golden.shape};
+    w->golden = judged ? s->answers : NULL;
+    w->sets = judged && half < SETS ? half : count < SETS ? count : SETS;
+    w->held_back = !judged ? 0 : count - w->sets < HELD_BACK ? count - w->sets : HELD_BACK;
+    for (uint32_t i = 0; i < w->sets + w->held_back; i++) {
         struct nnv_value *in = NNV_NEW(s->arena, struct nnv_value, s->net.model.main.nin);
-        if (!in) return nnv_no_memory(err);
+        struct nnv_value *out = nnv_arena_copy(s->arena, s->golden.shape, nout * sizeof *out);
+        if (!in || !out) return nnv_no_memory(err);
         enum nnv_status st = nnv_dataset_item(&s->dataset, i, &s->net, s->arena, in, &truth, err);
         if (st != NNV_OK) return st;
+        for (uint32_t k = 0; k < nout; k++) out[k].data = (void *)nnv_answer(&s->golden, i, k);
         s->inputs[i] = in;
+        s->answers[i] = out;
     }
     return NNV_OK;
 }
@@ -188,10 +136,11 @@ static enum nnv_status open_subject(struct bench *b, const char *name, struct su
     if (st == NNV_OK) st = nnv_dataset_open(s->data, &s->net, (uint32_t)b->cli.count, s->arena, &s->dataset, err);
     if (st == NNV_OK && b->no_accuracy && s->dataset.count > 1)
         s->dataset.count = SETS < s->dataset.count ? SETS : s->dataset.count;
-    if (st == NNV_OK) st = draw_sets(s, err);
     snprintf(b->doing, sizeof b->doing, "%.100s: reference", name);
     if (st == NNV_OK)
         st = nnv_answers_golden(&s->net, &s->dataset, (unsigned)b->cli.jobs, on_progress, b, s->arena, &s->golden, err);
+    if (st == NNV_OK) st = draw_sets(s, !b->no_accuracy, err);
+    if (st == NNV_OK) st = count_work(s, err);
     clear_line(b);
     return st;
 }
@@ -220,6 +169,7 @@ static enum nnv_status judge_layers(struct bench *b, const struct subject *s, st
     snprintf(b->doing + was, sizeof b->doing - was, ", operation by operation");
     on_progress(b, 0);
     enum nnv_status st = nnv_layers_judge(&s->net, s->inputs[0], &b->options, s->arena, layers, err);
+    if (st == NNV_OK && b->roofline) st = nnv_layers_time(layers, &b->options, row->roof, s->arena, err);
     if (st == NNV_OK) nnv_bench_row_layers(row, layers);
     b->doing[was] = '\0';
     return st;
@@ -227,21 +177,24 @@ static enum nnv_status judge_layers(struct bench *b, const struct subject *s, st
 
 static enum nnv_status run_row(struct bench *b, const struct subject *s, int driver, struct nnv_err *err) {
     struct nnv_bench_row *row = &b->rows[b->row_count];
-    const struct nnv_bench_work work = {
-        .model = &s->net.model, .sets = s->sets, .inputs = s->inputs, .output_shapes = s->golden.shape};
+    static const struct nnv_roof unknown; /* of another machine */
     struct nnv_layers layers;
+    const bool remote = nnv_driver_is_remote(b->drivers[driver]);
     *row = (struct nnv_bench_row){.network = nnv_arena_strdup(b->cli.arena, s->net.name),
                                   .origin = nnv_arena_strdup(b->cli.arena, s->net.origin),
                                   .data = s->data,
                                   .driver = b->drivers[driver],
                                   .scenario = nnv_scenario_names[b->scenario],
                                   .way = nnv_bench_modes[b->mode],
+                                  .work = s->arithmetic,
                                   .has_latency = !b->no_latency};
+    if (b->scenario == NNV_SCENARIO_SINGLE) row->roof = remote && !b->roof.stated ? &unknown : &b->roof;
     b->options.path = b->configs[driver].driver_path;
     b->options.options = b->configs[driver].driver_options;
+    b->options.remote = remote;
     snprintf(b->doing, sizeof b->doing, "%.80s on %.80s", s->net.name, b->drivers[driver]);
     enum nnv_status st = NNV_OK;
-    if (!b->no_latency) st = nnv_bench_measure(&work, &b->options, b->cli.arena, &row->measured, err);
+    if (!b->no_latency) st = nnv_bench_measure(&s->work, &b->options, b->cli.arena, &row->measured, err);
     nnv_bench_row_count(row);
     if (st == NNV_OK && !b->no_accuracy) st = judge(b, s, row, err);
     if (st == NNV_OK) {
@@ -252,10 +205,11 @@ static enum nnv_status run_row(struct bench *b, const struct subject *s, int dri
     if (st != NNV_OK) return st;
     b->row_count++;
     if (b->cli.json) return NNV_OK;
-    if (!b->no_latency) print_latency(row);
+    if (!b->no_latency) nnv_bench_show_latency(row);
     if (b->no_latency) printf("  %s\n", row->driver);
-    print_accuracy(row);
-    if (layers.present) print_layers(&layers);
+    nnv_bench_show_accuracy(row);
+    if (b->roofline) nnv_bench_show_roofline(row);
+    if (layers.present) nnv_bench_show_layers(&layers);
     if (row->failed) printf("FAIL %s on %s: %s\n", row->network, row->driver, row->gate);
     fflush(stdout);
     return NNV_OK;
@@ -291,6 +245,8 @@ static json_t *rows_json(const struct bench *b) {
     nnv_json_close(&out, '}');
     json_t *members = place.failed ? NULL : json_loads(place.data, 0, NULL);
     if (j && members) json_object_update(j, members);
+    if (j) json_object_set(j, "conditions", b->conditions);
+    if (j && b->roof.known) json_object_set_new(j, "roof", nnv_roof_json(&b->roof));
     if (j) json_object_set_new(j, "argv", argv);
     json_decref(members);
     nnv_text_free(&place);
@@ -300,7 +256,7 @@ static json_t *rows_json(const struct bench *b) {
 static enum nnv_status write_json(const struct bench *b, struct nnv_err *err) {
     json_t *j = rows_json(b);
     char *text = j ? json_dumps(j, JSON_INDENT(1)) : NULL;
-    enum nnv_status st = nnv_file_mkdir(b->cli.out, err);
+    enum nnv_status st = nnv_cli_make_out(&b->cli, err);
     if (st == NNV_OK && !text) st = nnv_no_memory(err);
     if (st == NNV_OK)
         st = nnv_file_write_text(b->cli.out, "bench.json", &(struct nnv_text){.data = text, .len = strlen(text)}, err);
@@ -321,19 +277,27 @@ static enum nnv_status write_pages(const struct bench *b, struct nnv_err *err) {
 
 /* --------------------------------------------------------------------- options */
 
-/** Splits and resolves the drivers. */
+static enum nnv_status take_driver(struct bench *b, char *name, struct nnv_err *err) {
+    if (b->driver_count == MOST_DRIVERS) return nnv_fail(err, NNV_INVALID, "at most %d drivers at once", MOST_DRIVERS);
+    struct nnv_cli one = b->cli;
+    one.driver = b->drivers[b->driver_count] = name;
+    enum nnv_status st = nnv_cli_config(&one, b->cli.arena, &b->configs[b->driver_count], err);
+    b->driver_count += st == NNV_OK;
+    return st;
+}
+
+/** Splits and resolves the drivers. Options have commas, too: what names no driver belongs to the one before. */
 static enum nnv_status find_drivers(struct bench *b, struct nnv_err *err) {
     enum nnv_status st = nnv_cli_need_driver(&b->cli, err);
     char *copy = st == NNV_OK ? nnv_arena_strdup(b->cli.arena, b->cli.driver) : NULL, *rest = NULL;
     if (!copy) return st == NNV_OK ? nnv_no_memory(err) : st;
     for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
-        if (b->driver_count == MOST_DRIVERS)
-            return nnv_fail(err, NNV_INVALID, "at most %d drivers at once", MOST_DRIVERS);
-        struct nnv_cli one = b->cli;
-        one.driver = name;
-        st = nnv_cli_config(&one, b->cli.arena, &b->configs[b->driver_count], err);
+        st = take_driver(b, name, err);
+        if (st == NNV_INVALID && b->driver_count && strchr(b->drivers[b->driver_count - 1], ':')) {
+            name[-1] = ',';
+            st = take_driver(b, b->drivers[--b->driver_count], err);
+        }
         if (st != NNV_OK) return st;
-        b->drivers[b->driver_count++] = name;
     }
     return b->driver_count ? NNV_OK : nnv_fail(err, NNV_INVALID, "--driver names none");
 }
@@ -360,6 +324,13 @@ static enum nnv_status take_options(struct bench *b, struct nnv_err *err) {
         return nnv_fail(err, NNV_INVALID, "--samples: 1 to %d", NNV_BENCH_MOST_SAMPLES);
     if (b->no_accuracy && b->no_latency)
         return nnv_fail(err, NNV_INVALID, "--no-latency and --no-accuracy leave nothing");
+    if (b->peak) {
+        b->roofline = true;
+        st = nnv_roof_state(b->peak, &b->roof, err);
+        if (st != NNV_OK) return nnv_at(err, st, "--peak");
+    }
+    if (b->roofline && (b->no_latency || b->scenario != NNV_SCENARIO_SINGLE))
+        return nnv_fail(err, NNV_INVALID, "--roofline needs latencies, of the scenario single");
     b->options.scenario = (enum nnv_scenario)b->scenario;
     b->options.mode = (enum nnv_mode)b->mode;
     b->options.streams = (uint32_t)b->streams;
@@ -396,15 +367,23 @@ static enum nnv_status bench(void *own, struct nnv_err *err) {
     size_t failed = 0;
     if (c->list) return list_networks(c);
     b->options.early_stop = !b->whole;
+    b->options.cold = true;
     b->terminal = isatty(STDERR_FILENO) == 1;
     enum nnv_status st = take_options(b, err);
     if (st == NNV_OK && b->model && c->positional.count < NNV_OPT_LIST_MAX)
         c->positional.item[c->positional.count++] = b->model;
     if (st == NNV_OK) st = find_drivers(b, err);
-    if (st == NNV_OK) st = nnv_file_mkdir(c->out, err); /* before minutes are spent */
+    if (st == NNV_OK) st = nnv_file_try(c->out, true, err); /* before minutes are spent */
+    json_t *before = nnv_machine_state("");
+    if (st == NNV_OK && b->roofline) {
+        if (!b->roof.stated) nnv_roof_measure(&b->roof);
+        if (!c->json) nnv_bench_show_roof(&b->roof);
+    }
     if (st == NNV_OK) st = run_networks(b, err);
+    b->conditions = json_pack("{s:o,s:o}", "before", before, "after", nnv_machine_state(""));
     if (st == NNV_OK) st = write_json(b, err);
     if (st == NNV_OK) st = write_pages(b, err);
+    json_decref(b->conditions);
     if (st == NNV_OK && b->csv) {
         nnv_bench_csv(b->rows, b->row_count, &csv);
         st = nnv_file_write_text(NULL, b->csv, &csv, err);
@@ -438,18 +417,22 @@ static int run(int argc, char **argv) {
         {0, "scenario", NNV_OPT_CHOICE, &b.scenario, "S", "how executions arrive", nnv_scenario_names},
         {0, "way", NNV_OPT_CHOICE, &b.mode, "W", "how they are asked for", nnv_bench_modes},
         {0, "streams", NNV_OPT_U64, &b.streams, "N", "executions at once (not single)", NULL},
-        {0, "rate", NNV_OPT_STRING, &b.rate, "R", "poisson: arrivals a second; default: 0.7 of what is possible", NULL},
+        {0, "rate", NNV_OPT_STRING, &b.rate, "R",
+         "poisson: arrivals a second; default: 0.7 of what is served without pause", NULL},
         {0, "time", NNV_OPT_SECONDS, &b.options.time_ns, "S", "seconds of measuring, at most", NULL},
         {0, "samples", NNV_OPT_U64, &b.least, "N", "executions, at least", NULL},
         {0, "whole-time", NNV_OPT_FLAG, &b.whole, NULL, "go on for --time even when the quantiles are known", NULL},
         {0, "no-accuracy", NNV_OPT_FLAG, &b.no_accuracy, NULL, "latency alone", NULL},
         {0, "no-latency", NNV_OPT_FLAG, &b.no_latency, NULL, "accuracy alone", NULL},
         {0, "layers", NNV_OPT_FLAG, &b.layers, NULL, "judge every operation by itself, too", NULL},
+        {0, "roofline", NNV_OPT_FLAG, &b.roofline, NULL,
+         "operations and bytes a second, and of what the machine can do; with --layers of each operation", NULL},
+        {0, "peak", NNV_OPT_STRING, &b.peak, "GFLOPS,GBPS", "--roofline of this peak instead of a measured one", NULL},
         {0, "max-latency-ratio", NNV_OPT_STRING, &b.most_ratio, "R", "gate: median, by that of the first driver", NULL},
         {0, "min-agreement", NNV_OPT_STRING, &b.least_agreement, "A", "gate: share of items with the reference's class",
          NULL},
         {0, "list", NNV_OPT_FLAG, &b.cli.list, NULL, "the networks that are part of nnvts", NULL},
-        {0, "csv", NNV_OPT_STRING, &b.csv, "FILE", "the results as a table, too", NULL},
+        {0, "csv", NNV_OPT_OUT, &b.csv, "FILE", "the results as a table, too", NULL},
         NNV_OPTION_SEED(b.cli),
         NNV_OPTION_JOBS(b.cli),
         NNV_OPTION_TIMEOUT(b.cli),

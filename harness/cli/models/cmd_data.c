@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/text.h"
 #include "harness/cli/cli.h"
 #include "mlts/data/image.h"
@@ -49,7 +50,7 @@ static enum nnv_status write_pictures(const struct nnv_cli *c, struct nnv_err *e
     uint8_t rgb[NNV_PICTURE_BYTES];
     struct nnv_image image = {NNV_PICTURE_SIZE, NNV_PICTURE_SIZE, 3, rgb};
     struct nnv_text labels = {0}, index = {0}, path = {0};
-    enum nnv_status st = nnv_file_mkdir(c->out, err);
+    enum nnv_status st = nnv_folder_make(c->out, err);
     for (int i = 0; i < NNV_PICTURE_CLASSES; i++) nnv_text_addf(&labels, "%s\n", nnv_picture_class_names[i]);
     for (uint64_t i = 0; st == NNV_OK && i < c->count; i++) {
         int class = nnv_picture_draw(c->seed, i, rgb);

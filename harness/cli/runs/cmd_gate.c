@@ -23,7 +23,8 @@ static const struct nnv_verb_help help = {
     .summary =
         "Is driver A slower than driver B? Both, and B once more as a control, run by turns in fresh processes, in "
         "an order that is drawn; an exact test then decides, with at most one false alarm in a hundred. Exit code "
-        "0: not slower by --detect; 1: slower than --margin; 4: invalid, the machine is too noisy to say.",
+        "0: not slower by --detect; 1: slower than --margin; 4: invalid, the machine is too noisy to say; 130: "
+        "interrupted, with what the blocks so far say.",
     .examples = "nnvts gate -d ./npu.so --against ./npu-1.4.so            is the new build slower?\n"
                 "nnvts gate -d npu --against cpu --model net.tflite       on your network\n"
                 "nnvts gate -d npu --against cpu --case 'ops/CONV_2D/float32/*/1' --detect 10  on one operation\n",
@@ -166,6 +167,7 @@ static const char *duration(double ns, char *buf) {
 static double percent(double ratio) { return 100 * (ratio - 1); }
 
 static int exit_code(const struct gate *g) {
+    if (g->result.interrupted) return 130;
     if (g->result.state != NNV_BENCH_DONE)
         return g->result.state == NNV_BENCH_UNSUPPORTED ? NNVTS_EXIT_USAGE
                : g->result.state == NNV_BENCH_ERROR     ? NNVTS_EXIT_ERROR
@@ -206,9 +208,10 @@ static void print_answer(const struct gate *g) {
     }
     printf("  %u blocks of %d pairs, %u executions each, in %.1f s\n", r->blocks, NNV_GATE_ROUNDS, r->side[0].count,
            r->elapsed_ns / 1e9);
-    print_times(g);
-    printf("  detectable %.2f %%; false alarms at most 1 in 100; steal %.1f %%, speed within a factor of %.2f\n",
-           percent(a->detectable), 100 * r->steal, a->speed);
+    if (r->blocks > 0) print_times(g);
+    if (isfinite(a->detectable)) printf("  detectable %.2f %%; false alarms at most 1 in 100", percent(a->detectable));
+    printf("%ssteal %.1f %%, speed within a factor of %.2f\n", isfinite(a->detectable) ? "; " : "  ", 100 * r->steal,
+           a->speed);
     const double margin = percent(exp(g->options.gate.margin)), detect = percent(exp(g->options.gate.detect));
     switch (a->verdict) {
     case NNV_GATE_SLOWER:
@@ -256,6 +259,7 @@ static void print_json(const struct gate *g) {
                           (json_int_t)g->cli.seed, "margin", exp(g->options.gate.margin), "detect",
                           exp(g->options.gate.detect), "why", done ? a->why : r->reason);
     if (j && done) {
+        json_object_set_new(j, "interrupted", json_boolean(r->interrupted));
         json_object_set_new(j, "tested", side_json(&r->side[0], g->cli.driver));
         json_object_set_new(j, "against", side_json(&r->side[1], g->against));
         json_object_set_new(j, "ratio", ratio);
@@ -285,6 +289,8 @@ static enum nnv_status gate(void *own, struct nnv_err *err) {
     if (st != NNV_OK) return st;
     (g->cli.json ? print_json : print_answer)(g);
     g->cli.code = exit_code(g);
+    if (g->result.interrupted)
+        fprintf(stderr, "nnvts: interrupted; what is told is of the %u blocks that were measured\n", g->result.blocks);
     return NNV_OK;
 }
 

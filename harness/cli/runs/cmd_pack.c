@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "harness/journal/bundle.h"
+#include "harness/journal/verify.h"
 #include "harness/cli/cli.h"
 
 static const struct nnv_verb_help help = {
@@ -40,6 +41,7 @@ static void describe(const char *folder, json_t *manifest, struct nnv_arena *are
         json_t *value = json_object_get(header, members[i]);
         if (value) json_object_set(manifest, members[i], value);
     }
+    if (header) json_object_set_new(manifest, "isolated", json_boolean(nnv_verify_apart(header)));
     const char *argument = json_string_value(json_object_get(driver, "argument")), *file, *options;
     if (argument && nnv_client_resolve(argument, arena, &file, &options, &err) == NNV_OK)
         add_hash(manifest, "driver_sha256", file);
@@ -65,6 +67,7 @@ static enum nnv_status pack(void *own, struct nnv_err *err) {
     const enum nnv_status s = nnv_bundle_write(folder, manifest, c->out ? c->out : path, err);
     if (s == NNV_OK)
         printf("%s: %zu files\n", c->out ? c->out : path, json_array_size(json_object_get(manifest, "files")));
+    if (s == NNV_OK && json_is_false(json_object_get(manifest, "isolated"))) puts(nnv_cli_not_apart);
     json_decref(manifest);
     return s;
 }
@@ -73,7 +76,7 @@ static int run(int argc, char **argv) {
     struct nnv_cli c = nnv_cli_defaults();
     c.out = NULL;
     const struct nnv_opt table[] = {
-        {'o', "out", NNV_OPT_STRING, &c.out, "FILE", "the archive; default: RUN.tar", NULL},
+        {'o', "out", NNV_OPT_OUT, &c.out, "FILE", "the archive; default: RUN.tar", NULL},
         NNV_OPTION_END,
     };
     return nnv_cli_run(&c, table, &help, 1, argc, argv, pack, &c);

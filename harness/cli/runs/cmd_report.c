@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/folder.h"
 #include "harness/cli/cli.h"
 #include "harness/runner/clauses.h"
 #include "reports/bench.h"
@@ -63,6 +65,9 @@ static enum nnv_status report(void *own, struct nnv_err *err) {
     enum nnv_status s = NNV_OK;
     if (x->to != NULL && x->form < 0) return nnv_fail(err, NNV_INVALID, "--out is of --format");
     if (x->form >= 0) return report_form(folder, (enum nnv_report_form)x->form, x->to, err);
+    struct stat at;
+    if (stat(folder, &at) == 0 && S_ISDIR(at.st_mode)) s = nnv_folder_make(folder, err); /* opened before it is read */
+    if (s != NNV_OK) return s;
     if (nnv_bench_is(folder)) return report_bench(&x->c, folder, err);
     if (x->expect.count > 0) s = nnv_cli_judge_anew(folder, &x->expect, &x->expectations, err);
     if (s == NNV_OK) s = nnv_report_load(folder, &r, err);
@@ -83,7 +88,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_EXPECT(x.expect),
         NNV_OPTION_STRICT(x.expectations),
         {0, "format", NNV_OPT_CHOICE, &x.form, "F", "another form, for other programs", nnv_form_names},
-        {'o', "out", NNV_OPT_STRING, &x.to, "FILE", "where that form goes; default: stdout", NULL},
+        {'o', "out", NNV_OPT_OUT, &x.to, "FILE", "where that form goes; default: stdout", NULL},
         NNV_OPTION_END,
     };
     return nnv_cli_run(&x.c, table, &help, 1, argc, argv, report, &x);

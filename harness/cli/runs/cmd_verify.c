@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "harness/cli/cli.h"
 #include "harness/journal/bundle.h"
 #include "harness/journal/verify.h"
@@ -78,18 +79,17 @@ static enum nnv_status verify_folder(const char *folder, struct findings *f, str
     const enum nnv_status s = nnv_verify_run(&options, &found, err);
     if (s != NNV_OK) return s;
     if (f->json) {
-        printf("{\"verified\":%s,\"wrong\":%zu,\"verdicts\":%zu,\"from_tensors\":%zu,\"hashes\":%s,\"isolated\":%s}\n",
-               f->wrong ? "false" : "true", f->wrong, found.records, found.from_tensors,
+        printf("{\"verified\":%s,\"wrong\":%zu,\"verdicts\":%zu,\"from_tensors\":%zu,\"passes_from_tensors\":%zu,"
+               "\"hashes\":%s,\"isolated\":%s}\n",
+               f->wrong ? "false" : "true", f->wrong, found.records, found.from_tensors, found.passes_from_tensors,
                found.packed ? "true" : "false", found.apart ? "true" : "false");
         return s;
     }
     if (f->wrong > SHOWN_MOST) printf("and %zu more\n", f->wrong - SHOWN_MOST);
-    printf("%s: %zu verdicts follow from their records, %zu of them from tensors; %s; %zu not run\n",
-           f->wrong ? "NOT VERIFIED" : "verified", found.records, found.from_tensors,
+    printf("%s: %zu verdicts follow from their records, %zu of them from tensors (%zu passes); %s; %zu not run\n",
+           f->wrong ? "NOT VERIFIED" : "verified", found.records, found.from_tensors, found.passes_from_tensors,
            found.packed ? "files are as they were packed" : "no manifest: not packed", found.verdicts[NNVTS_NOTRUN]);
-    if (!found.apart)
-        puts("the driver ran in the process that judged it: that it did not write its own verdicts is its word "
-             "(run --isolate-judge)");
+    if (!found.apart) puts(nnv_cli_not_apart);
     return s;
 }
 
@@ -101,14 +101,14 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 static enum nnv_status verify(void *own, struct nnv_err *err) {
     struct nnv_cli *c = own;
     struct stat st;
-    const char *what = c->positional.count == 1 ? c->positional.item[0] : c->out, *temp = getenv("TMPDIR");
+    const char *what = c->positional.count == 1 ? c->positional.item[0] : c->out;
     char folder[4096] = "";
     struct findings f = {.json = c->json};
     enum nnv_status s = NNV_OK;
     if (stat(what, &st) != 0) return nnv_fail(err, NNV_INVALID, "%s: there is no such folder or archive", what);
     const bool archive = S_ISREG(st.st_mode);
     if (archive) {
-        snprintf(folder, sizeof folder, "%s/nnvts-verify-XXXXXX", temp && *temp ? temp : "/tmp");
+        snprintf(folder, sizeof folder, "%s/nnvts-verify-XXXXXX", nnv_file_temp());
         if (!mkdtemp(folder)) return nnv_fail(err, NNV_IO, "%s: no folder can be made there", folder);
         s = nnv_bundle_unpack(what, folder, err);
     }

@@ -136,6 +136,18 @@ static bool is_over(struct nnv_explaining *x) {
     return x->out->cut;
 }
 
+/** True if all are tried, or the one that is looked for is alike: the same but for its numbers. */
+static bool is_wanted(const struct nnv_explaining *x, const char *words) {
+    const char *a = x->words, *b = words;
+    while (a && *a && *b) {
+        const size_t na = strspn(a, "0123456789"), nb = strspn(b, "0123456789");
+        if ((na > 0) != (nb > 0) || (na == 0 && *a != *b)) return false;
+        a += na ? na : 1;
+        b += nb ? nb : 1;
+    }
+    return !a || *a == *b;
+}
+
 /** Tries a fault of one operation, or of results. */
 static enum nnv_status try_at(struct nnv_explaining *x, const struct nnv_fault *fault, uint32_t at,
                               struct nnv_err *err) {
@@ -145,20 +157,43 @@ static enum nnv_status try_at(struct nnv_explaining *x, const struct nnv_fault *
     return try_change(x, fault, (struct nnv_explain_place){(int)at, -1}, &can, err);
 }
 
+/** Adds faults by which output i would be cut where its answers end. */
+static void suggest_limits(const struct nnv_explaining *x, struct nnv_fault_list *l, uint32_t output) {
+    size_t at = 0;
+    double low = INFINITY, high = -INFINITY, tiny = 0;
+    bool cut_low = false, cut_high = false;
+    for (uint32_t i = 0; i < output; i++) at += nnv_explain_elems(x, i);
+    const size_t end = at + nnv_explain_elems(x, output);
+    for (size_t k = at; k < end; k++) {
+        if (isnan(x->right.bound[k]) || isnan(x->actual[k])) continue;
+        low = fmin(low, x->actual[k]);
+        high = fmax(high, x->actual[k]);
+    }
+    for (size_t k = at; k < end; k++) {
+        if (!x->wrong[k]) continue;
+        cut_low = cut_low || (x->actual[k] == low && x->right.v[k] < low);
+        cut_high = cut_high || (x->actual[k] == high && x->right.v[k] > high);
+        if (x->actual[k] == 0) tiny = fmax(tiny, fabs(x->right.v[k]));
+    }
+    nnv_generate_limits(l, cut_low ? low : NAN, cut_high ? high : NAN, tiny);
+}
+
 /** Tries what follows from the records of the model's operations: attributes, then results, then tensors. */
-static enum nnv_status try_generated(struct nnv_explaining *x, struct nnv_fault_list *l, struct nnv_err *err) {
+static enum nnv_status try_generated(struct nnv_explaining *x, struct nnv_fault_list *l, int passes,
+                                     struct nnv_err *err) {
     const struct nnv_subgraph *main = &x->spec->model.main;
     enum nnv_status st = NNV_OK;
-    for (int pass = 0; pass < 3; pass++)
+    for (int pass = 0; pass < passes; pass++)
         for (uint32_t at = 0; st == NNV_OK && at < (pass == 1 ? main->nout : main->noperations); at++) {
             const size_t first = l->count;
             if (pass == 0) nnv_generate_attributes(l, x->calls[at]);
+            if (pass == 1) suggest_limits(x, l, at);
             if (pass == 1)
                 nnv_generate_spoils(l, nnv_explain_output(x, at)->type, x->spec->outputs[at].rank,
                                     x->spec->outputs[at].dims);
             if (pass == 2) nnv_generate_tensors(l, x->calls[at]);
             for (size_t i = first; st == NNV_OK && i < l->count && !x->out->cut; i++)
-                st = try_at(x, &l->item[i], at, err);
+                if (is_wanted(x, l->item[i].words)) st = try_at(x, &l->item[i], at, err);
         }
     return st == NNV_OK && l->failed ? nnv_no_memory(err) : st;
 }
@@ -202,15 +237,16 @@ static enum nnv_status try_all(struct nnv_explaining *x, struct nnv_err *err) {
     const struct nnv_fault *faults = nnv_faults(&count);
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; st == NNV_OK && i < count && !x->out->cut; i++) {
+        if (!is_wanted(x, faults[i].words)) continue;
         st = try_fault(x, &faults[i], err);
         nnv_arena_reset(x->work);
     }
     struct nnv_fault_list l = {.arena = x->arena};
-    /* A weaker promise says more than a fault that is generated until it fits. */
-    const bool more = x->out->findings == 0 && !*x->out->weaker;
-    if (st == NNV_OK && more && !x->out->cut) st = try_generated(x, &l, err);
+    /* A weaker promise says more than a fault that is generated until it fits; attributes are few. */
+    const bool more = x->out->findings == 0 && x->out->weaker == 0;
+    if (st == NNV_OK && x->out->weaker == 0 && !x->out->cut) st = try_generated(x, &l, more ? 3 : 1, err);
     if (x->left > PAIRS_WORK) x->left = PAIRS_WORK;
-    if (st == NNV_OK && more && x->out->findings == 0 && !x->out->cut) st = try_pairs(x, &l, err);
+    if (st == NNV_OK && more && !x->words && x->out->findings == 0 && !x->out->cut) st = try_pairs(x, &l, err);
     for (int i = 1; i < x->out->findings; i++)
         x->out->finding[i].same = nnv_explain_same(x, x->out->finding[0].values, x->out->finding[i].values);
     return st;
@@ -290,24 +326,72 @@ static enum nnv_status begin(struct nnv_explaining *x, struct nnv_err *err) {
     return st;
 }
 
-/** Finds the first weaker promise by which the answer is right. */
-static enum nnv_status try_weaker(struct nnv_explaining *x, const struct nnv_value *actual, struct nnv_err *err) {
-    struct nnv_case_env env = {.arena = x->work};
+/** True if the promise gives more than half of a type's digits away: 256 ulps of float16 are a quarter of the number.
+ */
+static bool is_absurd(const struct nnv_spec *spec, const struct nnv_arithmetic *promise) {
+    bool half = spec->model.relaxed;
+    for (uint32_t i = 0; i < spec->model.main.noperands; i++)
+        half = half || spec->model.main.operands[i].type == ANEURALNETWORKS_TENSOR_FLOAT16;
+    return promise->functions > spec->arithmetic.functions &&
+           promise->functions * promise->functions > (half ? 0x1p11 : 0x1p24);
+}
+
+/** What the promise makes of the answer, of which so many values were compared without it. */
+static enum nnv_promised try_promise(const struct nnv_spec *of, enum nnv_precision precision,
+                                     const struct nnv_value *actual, const struct nnv_arithmetic *promise,
+                                     size_t compared, struct nnv_arena *arena) {
+    struct nnv_case_env env = {.arena = arena};
     struct nnv_result r = {.verdict = NNVTS_ERROR};
-    struct nnv_spec spec = *x->spec;
-    const char *words;
-    for (size_t i = 0; (words = nnv_arithmetic_weaker(&x->spec->arithmetic, i, &spec.arithmetic)); i++) {
-        nnv_arena_reset(x->work);
-        struct nnv_value *copy = nnv_arena_copy(x->work, actual, spec.model.main.nout * sizeof *copy);
-        if (!copy) return nnv_no_memory(err);
-        nnv_judge_answer(&env, &spec, x->precision, copy, &r);
-        if (r.verdict != NNVTS_PASS) continue;
-        snprintf(x->out->weaker, sizeof x->out->weaker, "%s", words);
-        break;
-    }
+    struct nnv_spec spec = *of;
+    spec.arithmetic = *promise;
+    struct nnv_value *copy = nnv_arena_copy(arena, actual, spec.model.main.nout * sizeof *copy);
+    if (copy && !is_absurd(of, promise)) nnv_judge_answer(&env, &spec, precision, copy, &r);
     nnv_text_free(&r.reason);
     nnv_text_free(&r.outputs);
-    return NNV_OK;
+    if (r.verdict == NNVTS_SKIP) return NNV_PROMISE_EMPTY;
+    if (r.verdict != NNVTS_PASS) return NNV_PROMISE_BROKEN;
+    return 2 * r.compared >= compared ? NNV_PROMISE_KEPT : NNV_PROMISE_EMPTY;
+}
+
+/** The i-th promise that is tried; the last, which is several, only if no other would do. NULL: no more. */
+static const char *promise_at(const struct nnv_arithmetic *from, size_t i, bool any, struct nnv_arithmetic *out) {
+    const char *words = nnv_arithmetic_weaker(from, i, out);
+    const bool last = !words && !any && (i == 0 || nnv_arithmetic_weaker(from, i - 1, out));
+    if (last && nnv_arithmetic_add_android(from, out)) words = "the arithmetic is android";
+    return words;
+}
+
+/** Finds the weaker promises by which the answer is right. */
+static void try_weaker(struct nnv_explaining *x, const struct nnv_value *actual) {
+    struct nnv_arithmetic promise;
+    const char *words;
+    for (size_t i = 0; (words = promise_at(&x->spec->arithmetic, i, x->out->weaker > 0, &promise)); i++) {
+        nnv_arena_reset(x->work);
+        if (try_promise(x->spec, x->precision, actual, &promise, x->out->compared, x->work) == NNV_PROMISE_KEPT)
+            x->out->right_if[x->out->weaker++] = words;
+    }
+}
+
+/** The values of the dump that were compared. */
+static size_t compared_in(const struct nnv_spec *spec) {
+    size_t n = 0;
+    for (uint32_t i = 0; spec->bounds && i < spec->model.main.nout; i++) {
+        const struct nnv_operand *o = &spec->model.main.operands[spec->model.main.out[i]];
+        for (size_t k = 0; k < spec->outputs[i].bytes / nnv_type(o->type)->size; k++) n += !isnan(spec->bounds[i][k]);
+    }
+    return n;
+}
+
+enum nnv_promised nnv_explain_promise(const struct nnv_spec *spec, enum nnv_precision precision, const char *promise,
+                                      struct nnv_arena *arena, uint64_t *left) {
+    struct nnv_arithmetic a;
+    const char *words;
+    const uint64_t work = nnv_explain_work(&spec->model) * (1 + NNV_ROWS_QUANTISED);
+    *left -= work < *left ? work : *left;
+    for (size_t i = 0; (words = promise_at(&spec->arithmetic, i, false, &a)); i++)
+        if (strcmp(words, promise) == 0)
+            return try_promise(spec, precision, spec->actual, &a, compared_in(spec), arena);
+    return NNV_PROMISE_BROKEN;
 }
 
 /** Looks which answers are wrong, and explains the first if all are. */
@@ -328,21 +412,29 @@ static enum nnv_status explain(struct nnv_explaining *x, const struct nnv_explai
     x->out->kind = right == answers->count ? NNV_EXPLAINED_RIGHT : NNV_EXPLAINED_UNSTEADY;
     if (right > 0) return NNV_OK;
     x->out->wrong = wrong;
-    enum nnv_status st = NNV_OK;
-    if (x->precision == NNV_PRECISION_BUDGET) st = try_weaker(x, answers->outputs[0], err);
-    if (st == NNV_OK) st = try_all(x, err);
+    enum nnv_element *elements = NNV_NEW(x->arena, enum nnv_element, x->n + 1);
+    if (!elements) return nnv_no_memory(err);
+    for (size_t k = 0; k < x->n; k++)
+        elements[k] = isnan(x->right.bound[k]) ? NNV_ELEMENT_IGNORED
+                      : x->wrong[k]            ? NNV_ELEMENT_WRONG
+                                               : NNV_ELEMENT_RIGHT;
+    x->out->elements = elements;
+    x->out->nelements = x->n;
+    if (x->precision == NNV_PRECISION_BUDGET && !x->words) try_weaker(x, answers->outputs[0]);
+    const enum nnv_status st = try_all(x, err);
     x->out->kind = x->out->findings ? NNV_EXPLAINED_FAULT : NNV_EXPLAINED_UNKNOWN;
     return st;
 }
 
-enum nnv_status nnv_explain(const struct nnv_spec *spec, enum nnv_precision precision,
-                            const struct nnv_explain_answers *answers, uint64_t work, struct nnv_arena *arena,
-                            struct nnv_explanation *out, struct nnv_err *err) {
+/** words: of the only fault that is tried; NULL: all are. */
+static enum nnv_status explain_by(const struct nnv_spec *spec, enum nnv_precision precision, const char *words,
+                                  const struct nnv_explain_answers *answers, uint64_t work, struct nnv_arena *arena,
+                                  struct nnv_explanation *out, struct nnv_err *err) {
     *out = (struct nnv_explanation){.kind = NNV_EXPLAINED_NO_ANSWER};
     memcpy(out->reason, answers->reason, sizeof out->reason);
     if (answers->count == 0) return NNV_OK;
     struct nnv_explaining x = {
-        .spec = spec, .arena = arena, .work = nnv_arena_new(), .precision = precision, .out = out};
+        .spec = spec, .arena = arena, .work = nnv_arena_new(), .precision = precision, .words = words, .out = out};
     if (!x.work) return nnv_no_memory(err);
     enum nnv_status st = NNV_OK;
     x.row = nnv_explain_work(&spec->model);
@@ -356,4 +448,20 @@ enum nnv_status nnv_explain(const struct nnv_spec *spec, enum nnv_precision prec
     }
     nnv_arena_free(x.work);
     return st;
+}
+
+enum nnv_status nnv_explain(const struct nnv_spec *spec, enum nnv_precision precision,
+                            const struct nnv_explain_answers *answers, uint64_t work, struct nnv_arena *arena,
+                            struct nnv_explanation *out, struct nnv_err *err) {
+    return explain_by(spec, precision, NULL, answers, work, arena, out, err);
+}
+
+bool nnv_explain_does(const struct nnv_spec *spec, enum nnv_precision precision, const char *words,
+                      struct nnv_arena *arena, uint64_t *left) {
+    struct nnv_explanation *out = NNV_NEW(arena, struct nnv_explanation, 1);
+    const struct nnv_explain_answers answers = {.count = 1, .outputs = {spec->actual}};
+    struct nnv_err ignored = {0};
+    if (!out || explain_by(spec, precision, words, &answers, *left, arena, out, &ignored) != NNV_OK) return false;
+    *left -= out->work < *left ? out->work : *left;
+    return out->kind == NNV_EXPLAINED_FAULT;
 }

@@ -4,7 +4,9 @@
 #define NNV_EXPLAIN_EXPLAIN_H
 
 #include "harness/debug/explain/answers.h"
+#include "harness/debug/separate/elements.h"
 #include "reference/faults/faults.h"
+#include "reference/model/arithmetic.h"
 
 enum { NNV_FINDINGS = 8 };
 
@@ -35,8 +37,10 @@ struct nnv_explanation {
     uint64_t work;          /**< that was done, see work.h */
     bool nan;               /**< unsteady: some answers have NaN where others have none */
     char reason[600];
-    char weaker[160]; /**< a promise of the driver's arithmetic by which the answer is right: "sums are float16"; or ""
-                       */
+    size_t weaker;                             /**< promises of the driver's arithmetic that it keeps */
+    const char *right_if[NNV_ARITHMETIC_KEYS]; /**< them, in words: "sums are float16"; static */
+    const enum nnv_element *elements;          /**< of all outputs, of the first answer; NULL: none was judged */
+    size_t nelements;
     int findings;
     struct nnv_finding finding[NNV_FINDINGS];
 };
@@ -48,5 +52,20 @@ struct nnv_explanation {
 NNV_USE_RESULT enum nnv_status nnv_explain(const struct nnv_spec *spec, enum nnv_precision precision,
                                            const struct nnv_explain_answers *answers, uint64_t work,
                                            struct nnv_arena *arena, struct nnv_explanation *out, struct nnv_err *err);
+/**
+ * True if the fault of these words, or one whose words differ in numbers alone, makes the spec's actual answer as wrong
+ * as it is. Takes its work from *left.
+ */
+bool nnv_explain_does(const struct nnv_spec *spec, enum nnv_precision precision, const char *words,
+                      struct nnv_arena *arena, uint64_t *left);
+/** What a weaker promise makes of a wrong answer. */
+enum nnv_promised {
+    NNV_PROMISE_BROKEN, /**< wrong as before */
+    NNV_PROMISE_EMPTY,  /**< right, as any answer would be: most values are not compared any more */
+    NNV_PROMISE_KEPT,   /**< right */
+};
+/** What a promise that an explanation named makes of the dump's answer. Takes its work from *left. */
+enum nnv_promised nnv_explain_promise(const struct nnv_spec *dump, enum nnv_precision precision, const char *promise,
+                                      struct nnv_arena *arena, uint64_t *left);
 
 #endif

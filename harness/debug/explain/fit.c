@@ -11,6 +11,7 @@ enum {
     FEW = 3,
     EVIDENCE = 30, /* bits, for one of some thousand generated faults */
     OF_TWO = 20,   /* bits more, for two of them */
+    KNOWN = 8,     /* bits, for one that explains other answers */
 };
 
 const struct nnv_operand *nnv_explain_output(const struct nnv_explaining *x, uint32_t i) {
@@ -190,8 +191,9 @@ static double evidence(const struct nnv_explaining *x) {
 }
 
 bool nnv_explain_fits(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_explain_fit *f) {
-    if (fault->generated && evidence(x) < (fault->part[0] ? EVIDENCE + OF_TWO : EVIDENCE)) return false;
-    if (!nnv_fault_is_edit(fault) && !fault->few && x->out->wrong < FEW) return false;
+    const int bits = x->words ? KNOWN : fault->part[0] ? EVIDENCE + OF_TWO : EVIDENCE;
+    if (fault->generated && evidence(x) < bits) return false;
+    if (!x->words && !nnv_fault_is_edit(fault) && !fault->few && x->out->wrong < FEW) return false;
     return f->matched == x->out->compared && f->explained == x->out->wrong && 2 * f->sharp >= x->out->wrong;
 }
 

@@ -38,6 +38,7 @@ struct nnv_explaining {
     const struct nnv_spec *spec;
     struct nnv_arena *arena, *work; /**< work: reset after each fault */
     enum nnv_precision precision;
+    const char *words; /**< of the only fault that is tried; NULL: all are */
     const struct nnv_value *actual_values;
     struct nnv_call **calls;
     struct nnv_golden *golden;

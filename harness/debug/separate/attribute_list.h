@@ -30,6 +30,9 @@ void nnv_add_number(struct nnv_attribute_list *l, const char *name, int cost, do
 void nnv_add_word(struct nnv_attribute_list *l, const char *name, int cost, const char *w);
 void nnv_add_flag(struct nnv_attribute_list *l, const char *name, int cost, bool is, const char *otherwise);
 
+/** What the extents of images are called: "batches", "height" ...; NULL: the operation has no images. */
+const char *const *nnv_extent_names(const struct nnv_call *c, bool *nchw);
+
 /** Of pairs of numbers, axes, and how window, stride, dilation and image lie to each other. */
 void nnv_add_geometry(struct nnv_attribute_list *l, const struct nnv_call *c, bool nchw);
 

@@ -56,8 +56,7 @@ static void add_name(struct nnv_attribute_list *l, const struct nnv_case *c) {
 
 /* -------------------------------------------------------------------- tensors */
 
-/** What the extents of images are called; NULL: by their numbers. */
-static const char *const *extents_of(const struct nnv_call *c, bool *nchw) {
+const char *const *nnv_extent_names(const struct nnv_call *c, bool *nchw) {
     static const char *const nhwc[] = {"batches", "height", "width", "channels"};
     static const char *const planes[] = {"batches", "channels", "height", "width"};
     bool image = false;
@@ -102,6 +101,10 @@ static void add_extents(struct nnv_attribute_list *l, const char *whose, const s
         if (s->rank > 1) nnv_add_number(l, NNV_NAME("largest extent of %s", whose), cost + 1, largest);
         nnv_add_number(l, NNV_NAME("last extent of %s", whose), cost, last);
         add_multiples(l, NNV_NAME("last extent of %s", whose), cost + 1, last);
+        add_multiples(l, NNV_NAME("number of elements of %s", whose), cost + 2, (uint32_t)fmod(elems, 32));
+        if (s->rank > 1)
+            nnv_add_flag(l, NNV_NAME("the last two extents of %s are equal", whose), cost + 1,
+                         last == s->dims[s->rank - 2], NNV_NAME("the last two extents of %s differ", whose));
         nnv_add_flag(l, NNV_NAME("%s has one element for each of the last extent", whose), cost + 1, elems <= last,
                      NNV_NAME("%s has more elements than its last extent", whose));
     }
@@ -154,6 +157,7 @@ static void add_values(struct nnv_attribute_list *l, const char *whose, const st
     if (nnv_is_quant(o->type)) {
         double low = INFINITY, high = -INFINITY;
         for (size_t i = 0; i < n; i++) low = fmin(low, v[i]), high = fmax(high, v[i]);
+        nnv_add_number(l, NNV_NAME("largest difference of codes in %s", whose), FROM_VALUES, high - low);
         nnv_add_flag(l, NNV_NAME("%s holds the least code", whose), FROM_VALUES, low == t->min, NULL);
         nnv_add_flag(l, NNV_NAME("%s holds the largest code", whose), FROM_VALUES, high == t->max, NULL);
     }
@@ -164,13 +168,31 @@ static void add_integers(struct nnv_attribute_list *l, const char *whose, const 
     double v[FEW];
     const size_t n = bytes / sizeof(int32_t);
     char text[FEW * 12] = "", *end = text;
+    bool negative = false;
     if (!data || n == 0 || n > FEW) return;
     nnv_load(ANEURALNETWORKS_TENSOR_INT32, data, n, v);
     for (size_t i = 0; i < n; i++) {
         end += snprintf(end, sizeof text - (size_t)(end - text), "%s%.0f", i ? "," : "", v[i]);
         nnv_add_number(l, n == 1 ? NNV_NAME("%s", whose) : NNV_NAME("%s[%zu]", whose, i), FROM_MODEL, v[i]);
+        negative = negative || v[i] < 0;
     }
+    nnv_add_flag(l, NNV_NAME("a number of %s is negative", whose), FROM_MODEL, negative,
+                 NNV_NAME("no number of %s is negative", whose));
     nnv_add_word(l, NNV_NAME("the list %s", whose), FROM_MODEL, NNV_NAME("%s", text));
+}
+
+/** Whether codes, less their zero point, are signed bytes, in which engines multiply. */
+static void add_centred(struct nnv_attribute_list *l, const char *whose, const struct nnv_operand *o) {
+    const struct nnv_type *t = nnv_type(o->type);
+    bool fits = true;
+    if (!nnv_is_constant(o) || !nnv_is_quant(o->type) || t->size != 1 || t->per_channel) return;
+    for (size_t i = 0; i < o->bytes; i++) {
+        double v;
+        nnv_load(o->type, (const char *)o->data + i, 1, &v);
+        fits = fits && v - o->zero_point >= INT8_MIN && v - o->zero_point <= INT8_MAX;
+    }
+    nnv_add_flag(l, NNV_NAME("codes of %s minus zero point exceed signed bytes", whose), FROM_QUANT, !fits,
+                 NNV_NAME("codes of %s minus zero point fit in signed bytes", whose));
 }
 
 static void add_encoding(struct nnv_attribute_list *l, const char *whose, const struct nnv_operand *o,
@@ -178,10 +200,12 @@ static void add_encoding(struct nnv_attribute_list *l, const char *whose, const 
     if (!nnv_is_quant(o->type)) return;
     const struct nnv_type *t = nnv_type(o->type);
     nnv_add_number(l, NNV_NAME("zero point of %s", whose), FROM_QUANT, o->zero_point);
+    nnv_add_flag(l, NNV_NAME("zero point of %s is 0", whose), FROM_QUANT, o->zero_point == 0,
+                 NNV_NAME("zero point of %s is not 0", whose));
     nnv_add_flag(l, NNV_NAME("zero point of %s is at the end of its range", whose), FROM_QUANT,
                  o->zero_point <= t->min || o->zero_point >= t->max, NULL);
     if (o == y || !nnv_is_quant(y->type) || !(o->scale > 0) || !(y->scale > 0)) return;
-    nnv_add_number(l, NNV_NAME("scale of %s / scale of the output", whose), FROM_QUANT,
+    nnv_add_number(l, NNV_NAME("scale of %s / scale of the output", whose), FROM_QUANT + 1,
                    (double)o->scale / (double)y->scale);
     nnv_add_flag(l, NNV_NAME("%s and the output have the same scale and zero point", whose), FROM_QUANT,
                  fabsf(o->scale - y->scale) <= 0 && o->zero_point == y->zero_point,
@@ -214,7 +238,12 @@ static void add_scalar(struct nnv_attribute_list *l, const struct nnv_call *c, c
                      NNV_NAME("%s is not the last", s->name));
         nnv_add_flag(l, NNV_NAME("%s is negative", s->name), 1, v < 0, NNV_NAME("%s is not negative", s->name));
     } else {
+        const struct nnv_arg *a = nnv_in(c, s->id);
+        int exponent;
         nnv_add_number(l, s->name, 0, v);
+        if (a && nnv_is_float(a->operand->type))
+            nnv_add_flag(l, NNV_NAME("%s is a power of two", s->name), 1, frexp(v, &exponent) == 0.5,
+                         NNV_NAME("%s is no power of two", s->name));
     }
 }
 
@@ -240,6 +269,7 @@ static void add_tensor(struct nnv_attribute_list *l, const struct nnv_spec *spec
     if (i > 0) nnv_add_word(l, NNV_NAME("type of %s", name), FROM_MODEL, nnv_type(o->type)->tag);
     add_extents(l, name, &a->shape, filter ? filters : extents, i == 0 ? FROM_SHAPE : FROM_SHAPE + 1);
     add_encoding(l, name, o, c->out[0].operand);
+    add_centred(l, name, o);
     if (nnv_slot_is_number(slot)) add_integers(l, name, data, bytes);
     const size_t before = l->count;
     if (nnv_type(o->type)->kind != NNV_KIND_MODEL) add_values(l, name, o, data, bytes);
@@ -261,26 +291,49 @@ static void add_shared_encoding(struct nnv_attribute_list *l, const struct nnv_c
                      "an input and the output have other scales or zero points");
 }
 
+static bool same_shape(const struct nnv_shape *a, const struct nnv_shape *b) {
+    return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+/** The operation sums up products of its first two inputs. */
+static bool multiplies(const struct nnv_op *op) {
+    if (op->code == ANEURALNETWORKS_MUL || op->code == ANEURALNETWORKS_PRELU) return true;
+    return op->rounding == NNV_ROUND_LINEAR && op->code != ANEURALNETWORKS_ADD && op->code != ANEURALNETWORKS_SUB;
+}
+
 /** Two tensors of one operation, such as those of ADD. */
-static void add_two(struct nnv_attribute_list *l, const struct nnv_arg *a, const struct nnv_arg *b,
-                    const struct nnv_operand *y) {
+static void add_two(struct nnv_attribute_list *l, const struct nnv_op *op, const struct nnv_arg *a,
+                    const struct nnv_arg *b, const struct nnv_arg *out) {
+    const struct nnv_operand *y = out->operand;
     if (!a->present || !b->present || !nnv_type(a->operand->type)->tensor || !nnv_type(b->operand->type)->tensor)
         return;
     if (nnv_shape_known(&a->shape) && nnv_shape_known(&b->shape)) {
-        const bool same = a->shape.rank == b->shape.rank &&
-                          memcmp(a->shape.dims, b->shape.dims, a->shape.rank * sizeof *a->shape.dims) == 0;
-        nnv_add_flag(l, "the first two inputs have the same shape", FROM_SHAPE, same,
+        nnv_add_flag(l, "the first two inputs have the same shape", FROM_SHAPE, same_shape(&a->shape, &b->shape),
                      "the first two inputs have different shapes");
         nnv_add_number(l, "rank of input 1 - rank of input 0", FROM_SHAPE, (double)b->shape.rank - a->shape.rank);
     }
+    if (nnv_shape_known(&a->shape) && nnv_shape_known(&out->shape))
+        nnv_add_flag(l, "the output has as many elements as input 0", FROM_SHAPE,
+                     nnv_shape_elems(&a->shape) == nnv_shape_elems(&out->shape),
+                     "the output has more elements than input 0");
     nnv_add_flag(l, "the first two inputs are one operand", FROM_SHAPE, a->operand == b->operand, NULL);
     if (!nnv_is_quant(a->operand->type) || !nnv_is_quant(b->operand->type) || !(b->operand->scale > 0)) return;
     nnv_add_number(l, "scale of input 0 / scale of input 1", FROM_QUANT,
                    (double)a->operand->scale / (double)b->operand->scale);
     const struct nnv_operand *ao = a->operand, *bo = b->operand;
-    if (nnv_is_quant(y->type) && y->scale > 0)
+    if (nnv_is_quant(y->type) && y->scale > 0 && multiplies(op)) {
         nnv_add_number(l, "scale of input 0 * scale of input 1 / scale of the output", FROM_QUANT,
                        (double)ao->scale * (double)bo->scale / (double)y->scale);
+    } else if (nnv_is_quant(y->type) && y->scale > 0) {
+        nnv_add_number(l, "the larger input scale / scale of the output", FROM_QUANT,
+                       (double)fmaxf(ao->scale, bo->scale) / (double)y->scale);
+        nnv_add_number(l, "the smaller input scale / scale of the output", FROM_QUANT,
+                       (double)fminf(ao->scale, bo->scale) / (double)y->scale);
+    }
+    nnv_add_flag(l, "the first two inputs have the same zero point", FROM_QUANT, ao->zero_point == bo->zero_point,
+                 "the first two inputs have different zero points");
+    nnv_add_flag(l, "the first two inputs have the same scale", FROM_QUANT, fabsf(ao->scale - bo->scale) <= 0,
+                 "the first two inputs have different scales");
     nnv_add_flag(l, "the first two inputs have the same scale and zero point", FROM_QUANT,
                  fabsf(ao->scale - bo->scale) <= 0 && ao->zero_point == bo->zero_point,
                  "the first two inputs have other scales or zero points");
@@ -289,18 +342,20 @@ static void add_two(struct nnv_attribute_list *l, const struct nnv_arg *a, const
 /** Whether all that says what is done, and no data, is known when the model is compiled. */
 static void add_parameters(struct nnv_attribute_list *l, const struct nnv_call *c) {
     bool constant = true;
+    int n = 0;
     for (uint8_t i = 0; i < c->form->nin; i++) {
         const struct nnv_slot *s = &c->form->in[i];
         const int pos = c->pos[s->id];
         if (pos < 0 || !c->in[pos].present || !((s->flags & NNV_SCALAR) || nnv_slot_is_number(s))) continue;
         constant = constant && nnv_is_constant(c->in[pos].operand);
+        n++;
     }
-    nnv_add_flag(l, "a parameter is an input", FROM_MODEL, !constant, "all parameters are constants");
+    nnv_add_flag(l, "a parameter is an input", n > 1 ? 0 : FROM_MODEL, !constant, "all parameters are constants");
 }
 
 static void add_call(struct nnv_attribute_list *l, const struct nnv_spec *spec, const struct nnv_call *c) {
     bool nchw;
-    const char *const *extents = extents_of(c, &nchw);
+    const char *const *extents = nnv_extent_names(c, &nchw);
     if (c->op->nforms > 1) nnv_add_word(l, "the list of inputs", 1, c->form->name);
     for (uint8_t i = 0; i < c->form->nin; i++) {
         const struct nnv_slot *s = &c->form->in[i];
@@ -318,7 +373,7 @@ static void add_call(struct nnv_attribute_list *l, const struct nnv_spec *spec, 
     add_parameters(l, c);
     nnv_add_geometry(l, c, nchw);
     if (c->nout == 0) return;
-    if (c->nin > 1) add_two(l, &c->in[0], &c->in[1], c->out[0].operand);
+    if (c->nin > 1) add_two(l, c->op, &c->in[0], &c->in[1], &c->out[0]);
     add_shared_encoding(l, c);
     nnv_add_number(l, "number of outputs", FROM_MODEL, c->nout);
     add_extents(l, "the output", &c->out[0].shape, extents, FROM_SHAPE + 1);

@@ -30,14 +30,20 @@ static void add_pairs(struct nnv_attribute_list *l, const struct nnv_call *c) {
         }
 }
 
-/** A number of the call by the name of its slot; 0: it has none that is known. */
-static int32_t named(const struct nnv_call *c, const char *name) {
+/** The scalar of the call by the name of its slot; NULL: it has none that is known. */
+static const struct nnv_slot *scalar_of(const struct nnv_call *c, const char *name) {
     for (uint8_t i = 0; i < c->form->nin; i++) {
         const struct nnv_slot *s = &c->form->in[i];
-        if (strcmp(s->name, name) == 0 && (s->flags & NNV_SCALAR) && nnv_known(c, s->id)) return nnv_int(c, s->id);
+        if (strcmp(s->name, name) == 0 && (s->flags & NNV_SCALAR) && nnv_known(c, s->id)) return s;
     }
-    return 0;
+    return NULL;
 }
+static bool has(const struct nnv_call *c, const char *name) { return scalar_of(c, name) != NULL; }
+/** Its number; 0: it has none that is known. */
+static double number_of(const struct nnv_call *c, const char *name) {
+    return has(c, name) ? nnv_num(c, scalar_of(c, name)->id) : 0;
+}
+static int32_t named(const struct nnv_call *c, const char *name) { return (int32_t)number_of(c, name); }
 
 /** Position of the input of this name; -1: there is none. */
 static int position_of(const struct nnv_call *c, const char *name) {
@@ -47,6 +53,17 @@ static int position_of(const struct nnv_call *c, const char *name) {
                        ? c->pos[c->form->in[i].id]
                        : -1;
     return -1;
+}
+
+/** The integers of a list by the name of its slot; the number of them, 0: it is not known, or longer than a rank. */
+static size_t integers(const struct nnv_call *c, const char *name, double *v) {
+    const int pos = position_of(c, name);
+    const struct nnv_arg *a = pos < 0 ? NULL : &c->in[pos];
+    if (!a || !a->data || !nnv_shape_known(&a->shape) || a->operand->type != ANEURALNETWORKS_TENSOR_INT32) return 0;
+    const size_t n = nnv_shape_elems(&a->shape);
+    if (n > NNV_MAX_RANK) return 0;
+    nnv_load(ANEURALNETWORKS_TENSOR_INT32, a->data, n, v);
+    return n;
 }
 
 /** Axes in any order, negative or not, each several times: which they are. */
@@ -91,7 +108,96 @@ static void add_along(struct nnv_attribute_list *l, const struct nnv_call *c) {
             l, n == 1 ? NNV_NAME("extent along the %s", s->name) : NNV_NAME("largest extent along the %s", s->name), 1,
             largest);
         if (n > 1) nnv_add_number(l, NNV_NAME("least extent along the %s", s->name), 2, least);
+        if (n == 1 && largest > 0)
+            nnv_add_number(l, NNV_NAME("lines along the %s", s->name), 2, (double)nnv_shape_elems(x) / largest);
     }
+}
+
+/** Explicit padding: what lies before and behind. */
+static void add_padding(struct nnv_attribute_list *l, const struct nnv_call *c) {
+    static const char *const side[][2] = {{"padding top", "padding bottom"}, {"padding left", "padding right"}};
+    bool even = true, same = true;
+    if (!has(c, "padding top")) return;
+    for (int i = 0; i < 2; i++) {
+        even = even && named(c, side[i][0]) == named(c, side[i][1]);
+        same = same && named(c, side[i][0]) == named(c, side[0][0]);
+    }
+    nnv_add_flag(l, "padding before and behind is equal", FROM_SHAPE, even, "padding before and behind differs");
+    nnv_add_flag(l, "padding is equal on all sides", FROM_SHAPE + 1, even && same, "padding differs between sides");
+}
+
+/** Factors that extents are multiplied by: what is left of the products behind the point. */
+static void add_factors(struct nnv_attribute_list *l, const struct nnv_call *c, bool nchw) {
+    static const char *const factor[] = {"height scale", "width scale"};
+    const struct nnv_shape *x = &c->in[0].shape;
+    double largest = 0;
+    if (!nnv_shape_known(x) || x->rank != 4 || !has(c, factor[0]) || !has(c, factor[1])) return;
+    for (int i = 0; i < 2; i++) {
+        const double product = (double)x->dims[(nchw ? 2 : 1) + i] * number_of(c, factor[i]);
+        largest = fmax(largest, product - floor(product));
+    }
+    nnv_add_number(l, "the larger fraction of an extent times its scale", FROM_SHAPE, largest);
+}
+
+/** Of images that are resized: along which axes there is anything to interpolate, and from whole pixels. */
+static void add_scaling(struct nnv_attribute_list *l, const struct nnv_call *c, bool nchw) {
+    static const char *const axis[] = {"height", "width"};
+    const struct nnv_shape *x = &c->in[0].shape, *y = &c->out[0].shape;
+    if (!has(c, "half pixel centres") || !nnv_shape_known(x) || x->rank != 4 || !nnv_shape_known(y) || y->rank != 4)
+        return;
+    for (int i = 0; i < 2; i++) {
+        const uint32_t from = x->dims[(nchw ? 2 : 1) + i], to = y->dims[(nchw ? 2 : 1) + i];
+        nnv_add_flag(l, NNV_NAME("the %s is interpolated", axis[i]), 0, from > 1 && from != to,
+                     NNV_NAME("the %s is not interpolated", axis[i]));
+        nnv_add_flag(l, NNV_NAME("the %s grows by no whole number", axis[i]), FROM_SHAPE, from == 0 || to % from != 0,
+                     NNV_NAME("the %s grows by a whole number", axis[i]));
+    }
+}
+
+/** Axes that are walked backwards, ends that count from behind, with the bits of masks that are about them. */
+static void add_steps(struct nnv_attribute_list *l, const struct nnv_call *c) {
+    static const char *const list[] = {"begin", "end"}, *const mask[] = {"begin mask", "end mask"};
+    double step[NNV_MAX_RANK], v[NNV_MAX_RANK];
+    const size_t n = integers(c, "strides", step);
+    bool back = false;
+    for (size_t d = 0; d < n; d++) back = back || step[d] < 0;
+    if (n == 0) return;
+    nnv_add_flag(l, "an axis is read backwards", FROM_SHAPE, back, "no axis is read backwards");
+    for (int i = 0; i < 2; i++) {
+        if (integers(c, list[i], v) != n || !has(c, mask[i])) continue;
+        const uint32_t bits = (uint32_t)named(c, mask[i]);
+        bool negative = false, upwards = false, masked = false;
+        for (size_t d = 0; d < n; d++) {
+            const bool counts = !(bits >> d & 1);
+            negative = negative || (v[d] < 0 && counts);
+            upwards = upwards || (v[d] < 0 && counts && step[d] > 0);
+            masked = masked || (step[d] < 0 && !counts);
+        }
+        nnv_add_flag(l, NNV_NAME("a number of %s that counts is negative", list[i]), FROM_SHAPE, negative,
+                     NNV_NAME("no number of %s that counts is negative", list[i]));
+        nnv_add_flag(l, NNV_NAME("an axis that is read forwards has a negative %s that counts", list[i]), FROM_SHAPE,
+                     upwards, NULL);
+        nnv_add_flag(l, NNV_NAME("an axis that is read backwards has its %s masked", list[i]), FROM_SHAPE, masked,
+                     NULL);
+    }
+}
+
+/** Products that are added up for a number of the output. */
+static void add_sum(struct nnv_attribute_list *l, const struct nnv_call *c) {
+    const int filter = position_of(c, "filter"), weights = filter < 0 ? position_of(c, "weights") : filter;
+    double terms = 0;
+    if (weights >= 0 && nnv_shape_known(&c->in[weights].shape) && c->in[weights].shape.rank > 1) {
+        const struct nnv_shape *f = &c->in[weights].shape;
+        const bool depthwise = c->op->code == ANEURALNETWORKS_DEPTHWISE_CONV_2D && f->rank == 4;
+        const double own = depthwise ? f->dims[3] : f->dims[0];
+        terms = own > 0 ? (double)nnv_shape_elems(f) / own : 0;
+    } else if (c->op->code == ANEURALNETWORKS_BATCH_MATMUL && nnv_shape_known(&c->in[0].shape)) {
+        const struct nnv_shape *x = &c->in[0].shape;
+        terms = x->rank > 1 ? x->dims[x->rank - (named(c, "transpose lhs") ? 2 : 1)] : 0;
+    } else if (has(c, "filter height") && has(c, "filter width")) {
+        terms = (double)named(c, "filter height") * named(c, "filter width");
+    }
+    if (terms > 0) nnv_add_number(l, "number of terms of a sum", FROM_SHAPE, terms);
 }
 
 /** How window, stride, dilation and image lie to each other along both axes. */
@@ -99,10 +205,13 @@ static void add_windows(struct nnv_attribute_list *l, const struct nnv_call *c, 
     static const char *const axis[] = {"height", "width"};
     const struct nnv_shape *x = &c->in[0].shape;
     const int filter = position_of(c, "filter");
-    const struct nnv_shape *f = filter >= 0 ? &c->in[filter].shape : NULL;
+    const struct nnv_shape *f = filter >= 0 ? &c->in[filter].shape : NULL, *y = &c->out[0].shape;
+    const bool transposed = c->op->code == ANEURALNETWORKS_TRANSPOSE_CONV_2D && c->nout > 0;
+    int whole = 0; /* axes along which the window is the image */
     if (!nnv_shape_known(x) || x->rank != 4 || (f && (!nnv_shape_known(f) || f->rank != 4))) return;
     if (f) add_pair(l, "window", f->dims[1], f->dims[2]);
     if (f) nnv_add_number(l, "taps of the filter", FROM_SHAPE, (double)f->dims[1] * f->dims[2]);
+    add_padding(l, c);
     for (int i = 0; i < 2; i++) {
         const char *a = axis[i];
         const int32_t taps = f ? (int32_t)f->dims[1 + i] : named(c, i ? "filter width" : "filter height"),
@@ -111,6 +220,7 @@ static void add_windows(struct nnv_attribute_list *l, const struct nnv_call *c, 
         const int32_t extent = (int32_t)x->dims[(nchw ? 2 : 1) + i], reach = (taps - 1) * dilation + 1;
         const bool same = named(c, "padding scheme") == ANEURALNETWORKS_PADDING_SAME;
         if (taps < 1 || stride < 1) continue;
+        whole += reach == extent;
         nnv_add_flag(l, NNV_NAME("the stride is above the window in %s", a), FROM_SHAPE, stride > taps, NULL);
         nnv_add_flag(l, NNV_NAME("the window is above the stride in %s", a), FROM_SHAPE, stride < taps, NULL);
         nnv_add_number(l, NNV_NAME("window %s - stride %s", a, a), FROM_SHAPE + 1, taps - stride);
@@ -119,15 +229,23 @@ static void add_windows(struct nnv_attribute_list *l, const struct nnv_call *c, 
         nnv_add_flag(l, NNV_NAME("the %s is no multiple of the stride", a), FROM_SHAPE, extent % stride != 0,
                      NNV_NAME("the %s is a multiple of the stride", a));
         if (!same) continue;
-        const int32_t steps = (extent + stride - 1) / stride, pad = (steps - 1) * stride + reach - extent;
+        const int32_t steps = (extent + stride - 1) / stride;
+        const int32_t pad = transposed && nnv_shape_known(y) && y->rank == 4
+                                ? (extent - 1) * stride + reach - (int32_t)y->dims[(nchw ? 2 : 1) + i]
+                                : (steps - 1) * stride + reach - extent;
         nnv_add_flag(l, NNV_NAME("SAME pads the %s unevenly", a), FROM_SHAPE, pad > 0 && pad % 2 == 1,
                      NNV_NAME("SAME pads the %s evenly", a));
         nnv_add_flag(l, NNV_NAME("SAME pads no %s", a), FROM_SHAPE + 1, pad <= 0, NNV_NAME("SAME pads the %s", a));
     }
+    nnv_add_flag(l, "the window is the whole image", FROM_SHAPE, whole == 2, "the window is not the whole image");
 }
 void nnv_add_geometry(struct nnv_attribute_list *l, const struct nnv_call *c, bool nchw) {
     add_pairs(l, c);
     if (c->nin == 0 || !c->in[0].present) return;
     add_along(l, c);
     add_windows(l, c, nchw);
+    add_factors(l, c, nchw);
+    add_scaling(l, c, nchw);
+    add_steps(l, c);
+    add_sum(l, c);
 }

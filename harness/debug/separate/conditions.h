@@ -3,7 +3,7 @@
 #ifndef NNV_DEBUG_CONDITIONS_H
 #define NNV_DEBUG_CONDITIONS_H
 
-#include "harness/journal/bucket.h"
+#include "harness/journal/causes/bucket.h"
 #include "harness/journal/load.h"
 
 /** The run that was asked for last. Zero-initialise. */

@@ -2,6 +2,7 @@
 #include "harness/debug/separate/predicates.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,7 +98,18 @@ static void add_predicate(struct nnv_predicates *t, uint32_t k, enum nnv_relatio
     keep(t, p);
 }
 
-static void add_column(struct nnv_predicates *t, uint32_t k, double *sorted) {
+/** Bits of what the cases with each of the distinct sorted values do. */
+enum { FAILS = 1, PASSES = 2 };
+static void note_what_happens(const struct nnv_predicates *t, const double *value, const double *sorted,
+                              size_t distinct, uint8_t *does) {
+    memset(does, 0, distinct);
+    for (size_t i = 0; i < t->n; i++) {
+        const double *at = isnan(value[i]) ? NULL : bsearch(&value[i], sorted, distinct, sizeof *sorted, by_number);
+        if (at) does[at - sorted] |= t->fails.bits[i / 64] >> i % 64 & 1 ? FAILS : PASSES;
+    }
+}
+
+static void add_column(struct nnv_predicates *t, uint32_t k, double *sorted, uint8_t *does) {
     const struct nnv_column *c = &t->column[k];
     size_t n = 0, distinct = 0;
     for (size_t i = 0; i < t->n; i++)
@@ -117,9 +129,10 @@ static void add_column(struct nnv_predicates *t, uint32_t k, double *sorted) {
         }
         return;
     }
-    for (size_t i = 1; i < distinct; i++) {
-        add_predicate(t, k, NNV_ABOVE, sorted[i], sorted[i - 1], 0);
-        add_predicate(t, k, NNV_BELOW, sorted[i - 1], sorted[i], 0);
+    note_what_happens(t, c->value, sorted, distinct, does);
+    for (size_t i = 1; i < distinct; i++) { /* other bounds have fewer failing cases inside, or more passing ones */
+        if (does[i] & FAILS && does[i - 1] & PASSES) add_predicate(t, k, NNV_ABOVE, sorted[i], sorted[i - 1], 0);
+        if (does[i - 1] & FAILS && does[i] & PASSES) add_predicate(t, k, NNV_BELOW, sorted[i - 1], sorted[i], 0);
     }
     for (size_t i = 0; i < distinct && distinct <= EQUALS; i++) {
         if (sorted[i] != floor(sorted[i])) continue;
@@ -130,11 +143,26 @@ static void add_column(struct nnv_predicates *t, uint32_t k, double *sorted) {
 
 /* --------------------------------------------------------------------- telling */
 
-static void add_number(struct nnv_text *t, double v) {
-    if (v == floor(v) && fabs(v) < 1e15)
+/** In as many digits as tell it from the other. */
+static void add_number(struct nnv_text *t, double v, double other) {
+    char a[32], b[32];
+    int digits = 4;
+    if (v == floor(v) && fabs(v) < 1e15) {
         nnv_text_addf(t, "%.0f", v);
-    else
-        nnv_text_addf(t, "%.4g", v);
+        return;
+    }
+    do {
+        snprintf(a, sizeof a, "%.*g", digits, v);
+        snprintf(b, sizeof b, "%.*g", digits, other);
+    } while (strcmp(a, b) == 0 && v != other && ++digits < 10);
+    nnv_text_add(t, a);
+}
+
+/** The power of two from which on, or up to which, a bound between close numbers holds; NAN: there is none. */
+static double power_between(double low, double high) {
+    static const double CLOSE = 1.05;
+    const double power = exp2(floor(log2(high)));
+    return low > 0 && high / low < CLOSE && power > low ? power : (double)NAN;
 }
 
 void nnv_predicate_tell(const struct nnv_predicates *t, const struct nnv_predicate *p, struct nnv_text *to) {
@@ -150,24 +178,32 @@ void nnv_predicate_tell(const struct nnv_predicates *t, const struct nnv_predica
         return;
     }
     const bool next = fabs(p->value - p->beyond) == 1 && p->value == floor(p->value); /* no integer is between */
+    const double power = p->value == floor(p->value) ? (double)NAN
+                         : p->relation == NNV_ABOVE  ? power_between(p->beyond, p->value)
+                                                     : power_between(p->value, p->beyond);
+    if (p->relation <= NNV_BELOW && !isnan(power)) {
+        nnv_text_addf(to, power < 1 ? "%s2^%.0f" : "%s%.0f", p->relation == NNV_ABOVE ? " >= " : " < ",
+                      power < 1 ? log2(power) : power);
+        return;
+    }
     switch (p->relation) {
     case NNV_ABOVE:
         nnv_text_add(to, next ? " > " : " >= ");
-        add_number(to, next ? p->beyond : p->value);
+        add_number(to, next ? p->beyond : p->value, next ? p->value : p->beyond);
         break;
     case NNV_BELOW:
         nnv_text_add(to, next ? " < " : " <= ");
-        add_number(to, next ? p->beyond : p->value);
+        add_number(to, next ? p->beyond : p->value, next ? p->value : p->beyond);
         break;
     case NNV_EQUAL:
     case NNV_UNEQUAL:
         nnv_text_add(to, p->relation == NNV_EQUAL ? " = " : " != ");
-        add_number(to, p->value);
+        add_number(to, p->value, p->value);
         return;
     }
     if (next) return;
     nnv_text_add(to, " (not at ");
-    add_number(to, p->beyond);
+    add_number(to, p->beyond, p->value);
     nnv_text_add(to, ")");
 }
 
@@ -231,7 +267,8 @@ bool nnv_predicates_make(struct nnv_predicates *t, const struct nnv_observation 
     t->names.arena = t->words.arena = t->arena;
     t->item = t->arena ? NNV_NEW(t->arena, struct nnv_predicate, PREDICATES) : NULL;
     double *sorted = t->arena ? NNV_NEW(t->arena, double, t->n) : NULL;
-    if (!t->item || !sorted) return false;
+    uint8_t *does = t->arena ? NNV_NEW(t->arena, uint8_t, t->n) : NULL;
+    if (!t->item || !sorted || !does) return false;
     for (size_t i = 0; i < t->n; i++) {
         if (o[i].failed) put(&t->fails, i);
         t->failed += o[i].failed;
@@ -241,7 +278,7 @@ bool nnv_predicates_make(struct nnv_predicates *t, const struct nnv_observation 
     t->passed = t->n - t->failed;
     t->least = (size_t)ceil(share * (double)t->failed);
     if (t->least == 0) t->least = 1;
-    for (uint32_t k = 0; k < t->columns; k++) add_column(t, k, sorted);
+    for (uint32_t k = 0; k < t->columns; k++) add_column(t, k, sorted, does);
     return true;
 }
 

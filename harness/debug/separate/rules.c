@@ -12,6 +12,8 @@ enum {
 
 /** How much a rule must say more, as a logarithm of cases, for each unit of its cost, and for a second term. */
 static const double FAR_FETCHED = 0.35, SECOND_TERM = 0.9;
+/** Rules that chance would make, of all that are tried, if cases failed at random: so many at most. */
+static const double BY_CHANCE = 0.1;
 
 static struct nnv_case_set without(struct nnv_case_set a, const struct nnv_case_set *b) {
     for (int i = 0; i < NNV_CASE_WORDS; i++) a.bits[i] &= ~b->bits[i];
@@ -22,37 +24,73 @@ static struct nnv_case_set set_of(const struct nnv_found_rule *r) {
     return r->terms == 1 ? r->term[0]->set : nnv_cases_both(&r->term[0]->set, &r->term[1]->set);
 }
 
+/**
+ * How many failing cases a rule of so many terms must hold for that chance would hardly make: it draws as many of those
+ * that are left and of those that pass, and all of them fail.
+ */
+static size_t least_cases(const struct nnv_predicates *t, size_t left, int terms) {
+    const double tries = (double)t->count * (terms == 1 ? 1 : PAIRED / 2);
+    const double least = log(tries / BY_CHANCE) / log(1 + (double)t->passed / (double)left);
+    return least > LEAST ? (size_t)ceil(least) : LEAST;
+}
+
 /** The rule, its value for the failing cases in `left`; -INFINITY: it is none. */
-static double value_of(struct nnv_found_rule *r, const struct nnv_predicates *t, const struct nnv_case_set *left) {
+static double value_of(struct nnv_found_rule *r, const struct nnv_predicates *t, const struct nnv_case_set *left,
+                       size_t least) {
     const struct nnv_case_set inside = set_of(r), failing = nnv_cases_both(&inside, &t->fails),
                               more = nnv_cases_both(&inside, left);
     const size_t n = nnv_case_count(&more);
     r->failed = nnv_case_count(&failing);
-    if (n < LEAST || nnv_case_count(&inside) != r->failed) return -INFINITY;
+    if (n < least || nnv_case_count(&inside) != r->failed) return -INFINITY;
     double value = log((double)n) - SECOND_TERM * (r->terms - 1);
     for (int i = 0; i < r->terms; i++) value -= FAR_FETCHED * r->term[i]->cost;
     return value;
 }
 
 static void try_rule(struct nnv_found_rule r, const struct nnv_predicates *t, const struct nnv_case_set *left,
-                     struct nnv_found_rule *best, double *most) {
-    const double value = value_of(&r, t, left);
+                     size_t least, struct nnv_found_rule *best, double *most) {
+    const double value = value_of(&r, t, left, least);
     if (value <= *most) return;
     *most = value;
     *best = r;
 }
 
-/** The best rule for the failing cases that are left. False: there is none. */
-static bool find(const struct nnv_predicates *t, const struct nnv_case_set *left, struct nnv_found_rule *best) {
+/** A predicate that is worth a look, and how much. */
+struct candidate {
+    const struct nnv_predicate *p;
+    double worth;
+};
+
+static int by_worth(const void *pa, const void *pb) {
+    const struct candidate *a = pa, *b = pb;
+    return a->worth != b->worth ? (a->worth < b->worth) - (a->worth > b->worth) : (a->p > b->p) - (a->p < b->p);
+}
+
+/** The predicates of which pairs are tried, by how many of the failing cases that are left they hold for. */
+static size_t choose(const struct nnv_predicates *t, const struct nnv_case_set *left, struct candidate *c) {
+    size_t n = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct nnv_predicate *p = &t->item[i];
+        const struct nnv_case_set inside = nnv_cases_both(&p->set, left);
+        const size_t cases = p->passed > 0 ? nnv_case_count(&inside) : 0;
+        if (cases >= LEAST) c[n++] = (struct candidate){p, log((double)cases) - FAR_FETCHED * p->cost};
+    }
+    qsort(c, n, sizeof *c, by_worth);
+    return n < PAIRED ? n : PAIRED;
+}
+
+/** The best rule for the failing cases that are left; c: room for all predicates. False: there is none. */
+static bool find(const struct nnv_predicates *t, const struct nnv_case_set *left, struct candidate *c,
+                 struct nnv_found_rule *best) {
     double most = -INFINITY;
-    const size_t paired = t->count < PAIRED ? t->count : PAIRED;
+    const size_t paired = choose(t, left, c), n = nnv_case_count(left);
+    const size_t one = least_cases(t, n, 1), two = least_cases(t, n, 2);
     for (size_t i = 0; i < t->count; i++)
-        if (t->item[i].passed == 0) try_rule((struct nnv_found_rule){{&t->item[i]}, 1, 0}, t, left, best, &most);
-    const double bound = log((double)nnv_case_count(left)) - SECOND_TERM;
+        if (t->item[i].passed == 0) try_rule((struct nnv_found_rule){{&t->item[i]}, 1, 0}, t, left, one, best, &most);
+    const double bound = log((double)n) - SECOND_TERM;
     for (size_t i = 0; i < paired && most < bound; i++)
-        for (size_t k = i + 1; t->item[i].passed > 0 && k < paired; k++)
-            if (t->item[k].passed > 0)
-                try_rule((struct nnv_found_rule){{&t->item[i], &t->item[k]}, 2, 0}, t, left, best, &most);
+        for (size_t k = i + 1; k < paired; k++)
+            try_rule((struct nnv_found_rule){{c[i].p, c[k].p}, 2, 0}, t, left, two, best, &most);
     return most > -INFINITY;
 }
 
@@ -71,18 +109,13 @@ static void simplify(struct nnv_rules *r) {
     }
 }
 
-static int by_worth(const void *pa, const void *pb) {
-    const struct nnv_predicate *a = pa, *b = pb;
-    const double x = log((double)a->failed) - FAR_FETCHED * a->cost, y = log((double)b->failed) - FAR_FETCHED * b->cost;
-    return (x < y) - (x > y);
-}
-
 bool nnv_rules_learn(struct nnv_rules *r, const struct nnv_observation *o, size_t n) {
     *r = (struct nnv_rules){0};
     if (!nnv_predicates_make(&r->about, o, n, 0)) return false;
     struct nnv_case_set left = r->about.fails;
-    qsort(r->about.item, r->about.count, sizeof *r->about.item, by_worth);
-    while (r->count < NNV_RULES && nnv_case_count(&left) > 0 && find(&r->about, &left, &r->item[r->count])) {
+    struct candidate *c = NNV_NEW(r->about.arena, struct candidate, r->about.count);
+    if (!c) return false;
+    while (r->count < NNV_RULES && nnv_case_count(&left) > 0 && find(&r->about, &left, c, &r->item[r->count])) {
         const struct nnv_case_set set = set_of(&r->item[r->count++]);
         left = without(left, &set);
     }

@@ -14,6 +14,8 @@ enum {
     BEAM = 20,  /* conditions that are extended */
 };
 
+/** A condition that holds for all failing cases, but for others too, is told if chance gives it as seldom as this. */
+static const double NECESSARY = 1e-8;
 /** What chance gives as often as this is not told. */
 static const double CHANCE = 1e-2;
 /** How much less likely, as a logarithm, a predicate is to be the cause for each unit of its cost. */
@@ -38,12 +40,15 @@ static double log_choose(size_t n, size_t k) {
 /** Log of the probability that as many cases drawn at random hold as many failures, or more. */
 static double log_chance(const struct table *t, size_t failed, size_t passed) {
     const size_t inside = failed + passed;
-    double *kept = &t->chance[failed * (t->passed + 1) + passed], sum = 0;
+    double *kept = &t->chance[failed * (t->passed + 1) + passed], sum = 0, term = 1;
     if (*kept < 0) return *kept;
-    for (size_t f = failed; f <= inside && f <= t->failed; f++)
-        if (inside - f <= t->passed)
-            sum += exp(log_choose(t->failed, f) + log_choose(t->passed, inside - f) - log_choose(t->n, inside));
-    return *kept = log(fmin(sum, 1 - 1e-9) + 1e-300);
+    const double first = log_choose(t->failed, failed) + log_choose(t->passed, passed) - log_choose(t->n, inside);
+    /* each term by the one before */
+    for (size_t f = failed, p = passed; term > 1e-12 * sum; f++, p--) {
+        sum += term;
+        term *= (double)(t->failed - f) / (double)(f + 1) * (double)p / (double)(t->passed - p + 1);
+    }
+    return *kept = fmin(first + log(sum), -1e-9);
 }
 
 /** A condition: all of some predicates. */
@@ -101,6 +106,12 @@ static bool holds(const struct table *t, const struct condition *c) {
     return (outside > 0 ? 12 : 4) * c->passed <= c->failed && 20 * outside <= t->failed && c->score < log(CHANCE);
 }
 
+/** It is cheap, all failing cases are inside, and at least a third of what is inside fails. */
+static bool is_necessary(const struct table *t, const struct condition *c) {
+    return c->cost < FAR + 1 && c->failed == t->failed && c->passed <= 2 * c->failed && 4 * c->passed < 3 * t->passed &&
+           c->score < log(NECESSARY);
+}
+
 static int by_passed(const void *pa, const void *pb) {
     const struct nnv_predicate *a = pa, *b = pb;
     if (a->passed != b->passed) return a->passed < b->passed ? -1 : 1;
@@ -138,13 +149,27 @@ static void simplify(const struct table *t, struct condition *c) {
         }
 }
 
-/** The best condition of up to TERMS predicates: those of one more extend the best of one less. */
-static struct condition search(const struct table *t) {
+/** What observations are called. */
+struct nouns {
+    const char *only, *mostly, *failures, *fail;
+    int terms;      /**< of a condition, at most */
+    bool necessary; /**< what holds for all failing ones is told also where most others pass */
+};
+static const struct nouns of_cases = {"only where ", "mostly where ", "failures", "such cases fail", TERMS, true},
+                          of_elements = {"in elements where ",
+                                         "in elements where ",
+                                         "wrong ones",
+                                         "such elements are wrong",
+                                         2,
+                                         false};
+
+/** The best condition of up to of->terms predicates: those of one more extend the best of one less. */
+static struct condition search(const struct table *t, const struct nouns *of) {
     const struct condition none = {0};
-    struct condition best = {.score = INFINITY}, beam[BEAM], next[BEAM];
+    struct condition best = {.score = INFINITY}, necessary = best, beam[BEAM], next[BEAM];
     int n = 0, more = 0;
     beam[n++] = none;
-    for (int terms = 0; terms < TERMS; terms++, more = 0) {
+    for (int terms = 0; terms < of->terms; terms++, more = 0) {
         for (int i = 0; i < n; i++)
             for (size_t k = 0; k < t->p->count; k++) {
                 if (!may_add(&beam[i], &t->p->item[k])) continue;
@@ -153,26 +178,30 @@ static struct condition search(const struct table *t) {
             }
         for (int i = 0; i < more; i++)
             if (is_better(&next[i], &best) && holds(t, &next[i])) best = next[i];
+        for (int i = 0; i < more; i++)
+            if (is_better(&next[i], &necessary) && is_necessary(t, &next[i])) necessary = next[i];
         n = more;
         memcpy(beam, next, (size_t)n * sizeof *beam);
     }
+    if (best.terms == 0 && of->necessary) return necessary;
     simplify(t, &best);
     return best;
 }
 
 /* --------------------------------------------------------------------- telling */
 
-static void tell_condition(const struct table *t, const struct condition *c, struct nnv_text *to) {
-    nnv_text_add(to, c->failed < t->failed ? "mostly where " : "only where ");
+static void tell_condition(const struct table *t, const struct condition *c, const struct nouns *of,
+                           struct nnv_text *to) {
+    nnv_text_add(to, c->failed < t->failed ? of->mostly : of->only);
     for (int i = 0; i < c->terms; i++) {
         if (i > 0) nnv_text_add(to, " and ");
         nnv_predicate_tell(t->p, c->term[i], to);
     }
-    if (c->failed < t->failed) nnv_text_addf(to, " (%zu of %zu failures)", c->failed, t->failed);
-    if (c->passed > 0) nnv_text_addf(to, " (%zu of %zu such cases fail)", c->failed, c->failed + c->passed);
+    if (c->failed < t->failed) nnv_text_addf(to, " (%zu of %zu %s)", c->failed, t->failed, of->failures);
+    if (c->passed > 0) nnv_text_addf(to, " (%zu of %zu %s)", c->failed, c->failed + c->passed, of->fail);
 }
 
-static bool separate(struct table *t, struct nnv_text *to) {
+static bool separate(struct table *t, const struct nouns *of, struct nnv_text *to) {
     t->chance = NNV_NEW(t->p->arena, double, (t->failed + 1) * (t->passed + 1));
     if (!t->chance) {
         to->failed = true;
@@ -180,17 +209,26 @@ static bool separate(struct table *t, struct nnv_text *to) {
     }
     qsort(t->p->item, t->p->count, sizeof *t->p->item, by_passed);
     count_choices(t);
-    const struct condition best = search(t);
-    if (best.terms > 0) tell_condition(t, &best, to);
+    const struct condition best = search(t, of);
+    if (best.terms > 0) tell_condition(t, &best, of, to);
     return best.terms > 0;
 }
 
-bool nnv_separate(const struct nnv_observation *o, size_t n, struct nnv_text *to) {
+static bool separate_observations(const struct nnv_observation *o, size_t n, const struct nouns *of,
+                                  struct nnv_text *to) {
     struct nnv_predicates p;
     bool ok = nnv_predicates_make(&p, o, n, MOST_FAILURES);
     struct table t = {.p = &p, .n = p.n, .failed = p.failed, .passed = p.passed};
     if (!ok) to->failed = true;
-    ok = ok && t.failed > 0 && t.passed > 0 && separate(&t, to);
+    ok = ok && t.failed > 0 && t.passed > 0 && separate(&t, of, to);
     nnv_predicates_free(&p);
     return ok;
+}
+
+bool nnv_separate(const struct nnv_observation *o, size_t n, struct nnv_text *to) {
+    return separate_observations(o, n, &of_cases, to);
+}
+
+bool nnv_separate_elements(const struct nnv_observation *o, size_t n, struct nnv_text *to) {
+    return separate_observations(o, n, &of_elements, to);
 }

@@ -40,5 +40,7 @@ enum { NNV_OBSERVATIONS = 1024 }; /* beyond these cases are ignored */
  * out (t->failed then).
  */
 bool nnv_separate(const struct nnv_observation *o, size_t n, struct nnv_text *t);
+/** The same of the elements of answers: "in elements where input >= 5 (not at 4.98)". */
+bool nnv_separate_elements(const struct nnv_observation *o, size_t n, struct nnv_text *t);
 
 #endif

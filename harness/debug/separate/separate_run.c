@@ -11,7 +11,7 @@
 
 enum {
     FAILING = 160, /* cases of a cause that are looked at, at most */
-    LEAST = 3,     /* failing ones without which nothing is said */
+    LEAST = 2,     /* failing ones without which nothing is said */
     SHARE = 3,     /* a part of the work left is for the next cause */
     CASE = 4096,   /* the work of making a case, beside that of its values: bytes */
     WORK = 1 << 24 /* in all: half a second or so */
@@ -39,6 +39,15 @@ static uint64_t work_of(const struct nnv_spec *spec) {
     return bytes;
 }
 
+bool nnv_is_telling(const struct nnv_spec *spec) {
+    const struct nnv_subgraph *main = &spec->model.main;
+    bool empty = spec->expect_failure;
+    for (uint32_t i = 0; i < main->nin; i++)
+        for (uint32_t d = 0; spec->inputs && !spec->inputs[i].omitted && d < spec->inputs[i].rank; d++)
+            empty = empty || spec->inputs[i].dims[d] == 0;
+    return !empty;
+}
+
 static void spend(struct comparing *x, uint64_t work) { x->left -= work < x->left ? work : x->left; }
 
 /** Makes the case again; a case that has no spec has the attributes of its name. False when out of memory. */
@@ -51,12 +60,63 @@ static bool look(struct comparing *x, size_t i, bool failed, int32_t op) {
     nnv_arena_reset(x->work);
     if (!suite || !suite->build || suite->build(x->cases->config, c, x->work, &spec, &ignored) != NNV_OK) spec = NULL;
     spend(x, work_of(spec));
-    if (spec && spec->expect_failure && !failed) return true; /* refusing is another thing than computing */
+    if (spec && !failed && !nnv_is_telling(spec)) return true;
     const struct nnv_attribute *a = nnv_attributes(c, spec, op, x->work, &n);
     const struct nnv_attribute *item = a ? nnv_attributes_keep(a, n, x->kept) : NULL;
     if (item) x->seen[x->nseen++] = (struct nnv_observation){failed, item, n};
     return item != NULL;
 }
+
+/* ----------------------------------------------------------------- kinds of steps */
+
+/** Cases of one kind of steps: "exec/fenced/signalled_after". */
+struct steps {
+    const char *name;
+    size_t length, failing, passing;
+};
+
+enum { STEPS = 64, STEPS_TOLD = 6 };
+
+/** Counts a case of a suite that goes by steps; false: there are too many kinds. */
+static bool count_steps(struct steps *list, size_t *n, const char *name, bool failed) {
+    enum { PARTS = 3 };
+    size_t length = 0, i = 0;
+    for (int part = 0; part < PARTS && name[length]; part++) length += strcspn(name + length, "/") + (part < PARTS - 1);
+    while (i < *n && (list[i].length != length || strncmp(list[i].name, name, length) != 0)) i++;
+    if (i == STEPS) return false;
+    if (i == *n) list[(*n)++] = (struct steps){.name = name, .length = length};
+    list[i].failing += failed;
+    list[i].passing += !failed;
+    return true;
+}
+
+/** Says in which kinds of steps all failures are, where these are few, and most of their cases fail; else NULL. */
+static const char *tell_steps(const struct comparing *x, struct nnv_arena *arena) {
+    struct steps list[STEPS];
+    struct nnv_text t = {0};
+    size_t n = 0, kinds = 0, passing = 0;
+    bool ok = true;
+    for (size_t i = 0; ok && i < x->nfailing; i++) ok = count_steps(list, &n, x->r->item[x->failing[i]].name, true);
+    for (size_t i = 0; ok && i < x->npassing; i++) ok = count_steps(list, &n, x->r->item[x->passing[i]].name, false);
+    for (size_t i = 0; i < n; i++) {
+        kinds += list[i].failing > 0;
+        passing += list[i].failing > 0 ? list[i].passing : 0;
+    }
+    if (!ok || kinds == 0 || kinds > STEPS_TOLD || 2 * kinds > n || passing > x->nfailing) return NULL;
+    nnv_text_add(&t, "only in ");
+    for (size_t i = 0, told = 0; i < n; i++)
+        if (list[i].failing > 0)
+            nnv_text_addf(&t, "%s%.*s",
+                          told++ == 0     ? ""
+                          : told == kinds ? " and "
+                                          : ", ",
+                          (int)list[i].length, list[i].name);
+    const char *kept = t.failed ? NULL : nnv_arena_strdup(arena, t.data);
+    nnv_text_free(&t);
+    return kept;
+}
+
+/* -------------------------------------------------------------------- comparing */
 
 enum { FAMILIES = 3 };
 
@@ -67,8 +127,9 @@ static size_t kind_of(const struct nnv_report *r, const struct nnv_report_case *
     return ((size_t)c->suite * r->ops.count + c->op) * FAMILIES + family;
 }
 
-/** Lists the cause's failing cases, and the passing ones of the same kinds. False: no memory. */
-static bool gather(struct comparing *x, const uint32_t *of, uint32_t cause) {
+/** Lists the cause's failing cases, and the passing ones of the same kinds; of steps, of the suite. False: no memory.
+ */
+static bool gather(struct comparing *x, const uint32_t *of, uint32_t cause, bool steps) {
     const struct nnv_report *r = x->r;
     bool *alike = calloc(r->ops.count * r->suites.count * FAMILIES + 1, sizeof *alike), values = false;
     if (!alike) return false;
@@ -78,6 +139,8 @@ static bool gather(struct comparing *x, const uint32_t *of, uint32_t cause) {
         values = values || r->item[i].compared > 0;
         x->failing[x->nfailing++] = i;
         alike[kind_of(r, &r->item[i])] = true;
+        for (size_t k = 0; steps && k < r->ops.count * FAMILIES; k++)
+            alike[(size_t)r->item[i].suite * r->ops.count * FAMILIES + k] = true;
     }
     for (size_t i = 0; i < r->count; i++) {
         const struct nnv_report_case *c = &r->item[i];
@@ -98,8 +161,8 @@ static void shuffle(size_t *list, size_t n, struct nnv_rng *rng) {
 }
 
 /** Looks at cases until the work is done, a failing and some passing ones in turn, and says what separates them. */
-static enum nnv_status compare(struct comparing *x, struct nnv_cause *cause, uint64_t keep, struct nnv_arena *arena,
-                               struct nnv_err *err) {
+static enum nnv_status compare(struct comparing *x, struct nnv_separation *cause, uint64_t keep,
+                               struct nnv_arena *arena, struct nnv_err *err) {
     const struct nnv_op *op = *cause->op ? nnv_op_by_name(cause->op) : NULL;
     struct nnv_text t = {0};
     size_t failing = 0, passing = 0;
@@ -123,7 +186,9 @@ static enum nnv_status compare(struct comparing *x, struct nnv_cause *cause, uin
     }
     if (ok && nnv_separate(x->seen, x->nseen, &t))
         cause->where = nnv_arena_strdup(arena, t.data);
-    else if (10 * x->npassing <= x->nfailing)
+    else if (cause->steps)
+        cause->where = tell_steps(x, arena);
+    if (!cause->where && 10 * x->npassing <= x->nfailing)
         cause->where =
             nnv_arena_printf(arena, "in nearly all cases (%zu of %zu)", x->nfailing, x->nfailing + x->npassing);
     ok = ok && !t.failed;
@@ -132,7 +197,7 @@ static enum nnv_status compare(struct comparing *x, struct nnv_cause *cause, uin
 }
 
 enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_run_cases *cases, const uint32_t *of,
-                                 struct nnv_cause *causes, uint32_t count, struct nnv_arena *arena,
+                                 struct nnv_separation *causes, uint32_t count, struct nnv_arena *arena,
                                  struct nnv_err *err) {
     struct nnv_rng rng = nnv_rng_make(1, nnv_hash_str("separate"), 0);
     struct comparing x = {.r = r, .cases = cases, .kept = nnv_arena_new(), .work = nnv_arena_new(), .left = WORK};
@@ -146,7 +211,7 @@ enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_ru
     }
     for (uint32_t i = 0; st == NNV_OK && i < count; i++) {
         const uint64_t keep = i + 1 == count ? 0 : x.left - x.left / SHARE;
-        st = gather(&x, of, i) ? NNV_OK : nnv_no_memory(err);
+        st = gather(&x, of, i, causes[i].steps) ? NNV_OK : nnv_no_memory(err);
         shuffle(x.failing, x.nfailing, &rng);
         shuffle(x.passing, x.npassing, &rng);
         if (st == NNV_OK) st = compare(&x, &causes[i], keep, arena, err);

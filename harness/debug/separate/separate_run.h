@@ -5,6 +5,7 @@
 
 #include "harness/journal/load.h"
 #include "harness/runner/suite.h"
+#include "reference/model/model.h"
 
 /** The cases of a run, as they were selected: they are made again from this. */
 struct nnv_run_cases {
@@ -13,19 +14,25 @@ struct nnv_run_cases {
     size_t count;
 };
 
-/** Failures that have one cause, as far as is known. */
-struct nnv_cause {
+/** Failures that have one cause, as far as is known, and what separates them from cases that pass. */
+struct nnv_separation {
     const char *op;    /**< the operation that it is about, or "" */
+    bool steps;        /**< it is about the steps of executions, whatever is computed in them */
     const char *where; /**< out: "only where stride is 2x2", the arena's; NULL: nothing can be said */
 };
 
 /**
- * Compares the failing cases of each cause with the passing ones of the same suites, operations and families of types.
- * of[i]: the cause of case i of the report, NNV_MAP_NONE: not a failing one. Causes come in the order of their weight,
- * and get their parts of a bounded work in it.
+ * A passing case is compared with failing ones if its driver had values to compute: refusing is another thing, and that
+ * an extent is above 0 is no condition. The inputs of spec may be NULL.
+ */
+bool nnv_is_telling(const struct nnv_spec *spec);
+/**
+ * Compares the failing cases of each cause with the passing ones of the same suites, operations and families of types;
+ * of one about steps, with those of the same suites. of[i]: the cause of case i of the report, NNV_MAP_NONE: not a
+ * failing one. Causes come in the order of their weight, and get their parts of a bounded work in it.
  */
 NNV_USE_RESULT enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_run_cases *cases,
-                                                const uint32_t *of, struct nnv_cause *causes, uint32_t count,
+                                                const uint32_t *of, struct nnv_separation *causes, uint32_t count,
                                                 struct nnv_arena *arena, struct nnv_err *err);
 
 #endif

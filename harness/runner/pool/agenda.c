@@ -28,13 +28,22 @@ static void take(struct nnv_agenda *a, enum nnv_due one, enum nnv_due other, siz
     }
 }
 
+void nnv_agenda_timed(struct nnv_agenda *a, uint32_t index) {
+    if (a->due[index] == NNV_DUE_LEFT) a->due[index] = NNV_DUE_TIMED;
+}
+
 void nnv_agenda_next(struct nnv_agenda *a) {
+    a->quiet = false;
     take(a, NNV_DUE_SUSPECT, NNV_DUE_RETRIED, a->careful ? 1 : a->count);
     a->one_each = a->round > 0;
     a->alone = a->round > 0 && a->careful;
     a->last = 0;
     for (size_t i = 0; i < a->round; i++) a->due[a->order[i]] = NNV_DUE_RETRIED;
     if (a->round == 0) take(a, NNV_DUE_LEFT, NNV_DUE_LEFT, a->count);
+    if (a->round > 0) return;
+    take(a, NNV_DUE_TIMED, NNV_DUE_TIMED, a->count);
+    a->quiet = a->round > 0;
+    if (a->quiet) a->careful = true; /* suspects of this round are to be alone, too */
     if (a->round > 0) return;
     take(a, NNV_DUE_LAST, NNV_DUE_LAST, 1);
     a->one_each = a->alone = a->round > 0;
@@ -49,7 +58,8 @@ bool nnv_agenda_suspect(struct nnv_agenda *a, uint32_t index) {
 
 void nnv_agenda_suspect_taken(struct nnv_agenda *a, size_t taken) {
     for (size_t k = 0; k < a->round && k < taken; k++)
-        if (a->due[a->order[k]] == NNV_DUE_LEFT) a->due[a->order[k]] = NNV_DUE_SUSPECT;
+        if (a->due[a->order[k]] == NNV_DUE_LEFT || a->due[a->order[k]] == NNV_DUE_TIMED)
+            a->due[a->order[k]] = NNV_DUE_SUSPECT;
     a->careful = true;
 }
 

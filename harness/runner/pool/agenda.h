@@ -14,6 +14,7 @@ enum nnv_due {
     NNV_DUE_LEFT,    /**< it has not run, or was lost with a worker */
     NNV_DUE_SUSPECT, /**< it ended in a way that an earlier case may be behind: once more, in a fresh worker */
     NNV_DUE_RETRIED, /**< that run has begun: what happens now is its own */
+    NNV_DUE_TIMED,   /**< it measures time: when all others are done, in one worker after the other */
     NNV_DUE_LAST,    /**< nnvts itself was killed while it ran: when all others are done, alone */
     NNV_DUE_DONE,    /**< it has been handed on */
 };
@@ -27,6 +28,7 @@ struct nnv_agenda {
     uint32_t *order;            /**< of this round: numbers of cases */
     size_t round;               /**< entries of order */
     bool one_each;              /**< a worker runs one case of this round, and ends */
+    bool quiet;                 /**< one worker at a time, and nothing else runs */
     bool alone;                 /**< the round is one case, and nothing else runs beside it */
     unsigned last;              /**< it is one of NNV_DUE_LAST, and runs alone for the so manyth time; else 0 */
     bool careful;               /**< suspects run alone: their worker may have harmed the others */
@@ -37,7 +39,10 @@ struct nnv_agenda {
 NNV_USE_RESULT enum nnv_status nnv_agenda_begin(struct nnv_agenda *a, const bool *skip, const unsigned char *last,
                                                 struct nnv_err *err);
 void nnv_agenda_free(struct nnv_agenda *a);
-/** Makes the next round: suspects, or else what is left, or else a last one. a->round is 0 when all is done. */
+/** A case that is left measures time. */
+void nnv_agenda_timed(struct nnv_agenda *a, uint32_t index);
+/** Makes the next round: suspects, or else what is left, or else what measures time, or else a last one. a->round is 0
+ * when all is done. */
 void nnv_agenda_next(struct nnv_agenda *a);
 /** A case is to run again in a fresh worker; false if that was this run. */
 bool nnv_agenda_suspect(struct nnv_agenda *a, uint32_t index);

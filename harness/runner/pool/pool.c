@@ -6,11 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "harness/client/execute.h"
+#include "harness/runner/coverage/coverage.h"
 #include "harness/runner/crash.h"
+#include "harness/runner/limits.h"
 #include "harness/runner/pool/pool_state.h"
 #include "harness/runner/signals.h"
 #include "harness/runner/ask.h"
@@ -18,7 +22,10 @@
 enum { STALLED_ROUNDS = 3 };
 
 static const uint64_t MS = 1000000;
-static const uint64_t TRACE_NS = 50000000;     /* for a backtrace of a worker that hangs */
+static const uint64_t TRACE_NS = 50000000;  /* for a backtrace of a worker that hangs */
+static const uint64_t ASKED_NS = 200000000; /* for a driver to put its device in order */
+static const uint64_t ABORTED_NS = 100000000;
+static const uint64_t CORE_NS = 5000000000;    /* for a core file to be written */
 static const uint64_t GIVE_UP_NS = 5000000000; /* for a killed process that is stuck in the kernel */
 static const uint64_t GRACE_NS = 2000000000;   /* after the first request to stop */
 
@@ -62,7 +69,8 @@ static void repair_hub(struct nnv_pool *p) {
 
 static enum nnv_status take_record(struct nnv_pool *p, struct nnv_pool_slot *s, const struct nnv_record *r,
                                    struct nnv_err *err) {
-    if (r->verdict == NNVTS_ERROR && s->records > 1 && nnv_agenda_suspect(&p->agenda, r->index)) {
+    if (r->verdict == NNVTS_ERROR && r->why != NNVTS_WHY_MALFORMED && s->records > 1 &&
+        nnv_agenda_suspect(&p->agenda, r->index)) {
         nnv_pool_note(p, "case %s failed in nnvts itself; again, in a fresh worker", p->o->cases[r->index].name);
         mark_for_kill(s, NNV_KILL_TAINTED);
         return NNV_OK;
@@ -83,6 +91,8 @@ static enum nnv_status take_record(struct nnv_pool *p, struct nnv_pool_slot *s, 
         .reason = {r->reason, r->reason_bytes},
         .outputs = {r->outputs, r->outputs_bytes},
         .log = {r->log, r->log_bytes},
+        .uses = {r->uses, r->uses_bytes},
+        .devices = {r->devices, r->devices_bytes},
         .answer = {r->answer, r->answer_bytes},
     };
     memcpy(e.counts, r->counts, sizeof e.counts);
@@ -108,6 +118,7 @@ static enum nnv_status drain(struct nnv_pool *p, struct nnv_pool_slot *s, bool *
             break;
         }
         s->records++;
+        s->own_ns = 0;
         s->seen_ns = nnv_now_ns();
         *news = true;
         st = take_record(p, s, &r, err);
@@ -118,8 +129,61 @@ static enum nnv_status drain(struct nnv_pool *p, struct nnv_pool_slot *s, bool *
 
 /* ---------------------------------------------------------------- deadlines */
 
+/** Raises what a core file of the worker may take to what the user allows nnvts. True if there may be one. */
+static bool allow_core(pid_t pid) {
+    struct rlimit core;
+    return getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_cur > 0 && prlimit(pid, RLIMIT_CORE, &core, NULL) == 0;
+}
+
+static void send(struct nnv_pool_slot *s, int number, enum nnv_pool_stage stage, uint64_t now) {
+    kill(s->w.pid, number);
+    s->stage = stage;
+    s->stage_ns = now;
+}
+
+/** The next signal, if the last one has had its time: each is harder than the one before. */
+static void escalate(struct nnv_pool_slot *s, uint64_t now) {
+    const uint64_t waited = now - s->stage_ns;
+    switch (s->stage) {
+    case NNV_POOL_ALIVE:
+        send(s, nnv_crash_probe_signal(), NNV_POOL_PROBED, now);
+        break;
+    case NNV_POOL_PROBED:
+        if (atomic_load(&s->w.channel->traced) || waited > TRACE_NS) send(s, SIGTERM, NNV_POOL_ASKED, now);
+        break;
+    case NNV_POOL_ASKED:
+        if (waited <= ASKED_NS) break;
+        s->dumps = allow_core(s->w.pid);
+        send(s, SIGABRT, NNV_POOL_ABORTED, now);
+        break;
+    case NNV_POOL_ABORTED:
+        if (waited > (s->dumps ? CORE_NS : ABORTED_NS)) mark_for_kill(s, NNV_KILL_TIMEOUT);
+        break;
+    case NNV_POOL_KILLED:
+        break;
+    }
+}
+
+/** Notes that the case goes on, and how. */
+static void watch_life(const struct nnv_pool *p, struct nnv_pool_slot *s, uint64_t now) {
+    const struct nnv_channel *c = s->w.channel;
+    const off_t printed = p->o->config->silence_ns > 0 ? lseek(s->w.log, 0, SEEK_CUR) : 0;
+    const uint64_t life = (uint64_t)printed << 8 ^ c->phase;
+    if (nnv_triage_ours(&s->w)) s->own_ns += now - s->look_ns;
+    if (life != s->life || nnv_triage_ours(&s->w) || s->seen_ns > s->heard_ns) s->heard_ns = now;
+    s->life = life;
+    s->look_ns = now;
+}
+
+static bool writes_too_much(const struct nnv_pool *p, const struct nnv_pool_slot *s) {
+    uint64_t written;
+    const uint64_t most = p->o->config->disk, before = atomic_load(&s->w.channel->written);
+    return most > 0 && nnv_written(s->w.pid, &written) && written > before && written - before > most;
+}
+
 static void check_deadline(struct nnv_pool *p, struct nnv_pool_slot *s, uint64_t now) {
     struct nnv_channel *c = s->w.channel;
+    const uint64_t silence = p->o->config->silence_ns;
     uint32_t serial = atomic_load(&c->serial);
     enum nnv_worker_state state = (enum nnv_worker_state)atomic_load(&c->state);
     if (serial != s->seen_serial) {
@@ -127,15 +191,23 @@ static void check_deadline(struct nnv_pool *p, struct nnv_pool_slot *s, uint64_t
         s->seen_ns = now;
         if (state >= NNV_WORKER_IDLE) nnv_pool_is_open(p, s);
     }
-    uint64_t limit = state == NNV_WORKER_OPENING ? nnv_pool_open_timeout(p) : p->o->config->timeout_ns;
-    if (s->stage == NNV_POOL_ALIVE && now > s->seen_ns && now - s->seen_ns > limit) {
+    watch_life(p, s, now);
+    if (s->stage != NNV_POOL_ALIVE) {
+        escalate(s, now);
+        return;
+    }
+    const uint64_t limit = state == NNV_WORKER_OPENING ? nnv_pool_open_timeout(p)
+                                                       : nnv_triage_limit(&s->w, p->o->config->timeout_ns, s->own_ns);
+    const bool late = now > s->seen_ns && now - s->seen_ns > limit;
+    const bool silent = silence > 0 && state == NNV_WORKER_RUNNING && now - s->heard_ns > silence;
+    if (late || silent) {
         s->kill_reason = NNV_KILL_TIMEOUT;
+        s->late = (struct nnv_late){late ? limit : silence, !late};
         s->blamed = nnv_pool_case_in_progress(p, s);
-        kill(s->w.pid, nnv_crash_probe_signal());
-        s->stage = NNV_POOL_PROBED;
-        s->stage_ns = now;
-    } else if (s->stage == NNV_POOL_PROBED && (atomic_load(&c->traced) || now - s->stage_ns > TRACE_NS)) {
-        mark_for_kill(s, NNV_KILL_TIMEOUT);
+        escalate(s, now);
+    } else if (state == NNV_WORKER_RUNNING && writes_too_much(p, s)) {
+        s->blamed = nnv_pool_case_in_progress(p, s);
+        mark_for_kill(s, NNV_KILL_DISK);
     }
 }
 
@@ -156,6 +228,7 @@ static enum nnv_status look_after(struct nnv_pool *p, struct nnv_pool_slot *s, b
     if (left > 0)
         nnv_pool_note(p, "worker %u left %zu processes of the driver behind: they were ended", s->w.number, left);
     if (st == NNV_OK) st = nnv_pool_worker_ended(p, s, &end, err);
+    if (st == NNV_OK && s->w.coverage != NULL) st = nnv_coverage_add(p->o->config->coverage, s->w.coverage, err);
     nnv_worker_free(&s->w);
     return st;
 }
@@ -175,12 +248,16 @@ static bool work_left(const struct nnv_pool *p) {
 static enum nnv_status fill_slots(struct nnv_pool *p, struct nnv_err *err) {
     uint64_t now = nnv_now_ns();
     if (!work_left(p) || now < p->start_after_ns) return NNV_OK;
-    uint64_t left = p->work.count - p->taken;
+    const uint64_t left = p->work.count - p->taken;
+    const int limit = p->agenda.quiet ? 1 : p->limit;
     int alive = nnv_pool_living(p, false), opening = alive - nnv_pool_living(p, true);
-    for (int i = 0; i < p->nslots && alive < p->limit && left > (uint64_t)opening; i++) {
+    for (int i = 0; i < p->nslots && alive < limit && left > (uint64_t)opening; i++) {
         struct nnv_pool_slot *s = &p->slots[i];
         if (s->w.pid != 0) continue;
-        *s = (struct nnv_pool_slot){.seen_ns = now, .examined = p->unwell && p->passes > 0 && !p->work.one_each};
+        *s = (struct nnv_pool_slot){.seen_ns = now,
+                                    .look_ns = now,
+                                    .heard_ns = now,
+                                    .examined = p->unwell && p->passes > 0 && !p->work.one_each};
         p->work.known =
             s->examined ? p->passed[(size_t)p->open_failures % (p->passes < 4 ? p->passes : 4)] : UINT32_MAX;
         enum nnv_status st =
@@ -220,7 +297,8 @@ static void heed_budget(struct nnv_pool *p) {
 static uint64_t nap(const struct nnv_pool *p) {
     for (int i = 0; i < p->nslots; i++)
         if (p->slots[i].w.pid != 0 && p->slots[i].stage != NNV_POOL_ALIVE) return 5 * MS;
-    return p->o->config->timeout_ns < 500 * MS ? 5 * MS : 50 * MS;
+    const uint64_t timeout = p->o->config->timeout_ns, silence = p->o->config->silence_ns;
+    return timeout < 500 * MS || (silence > 0 && silence < 500 * MS) ? 5 * MS : 50 * MS;
 }
 
 /** Runs all cases of the order once; those that are not done then were lost with a worker, or are suspect. */
@@ -253,11 +331,26 @@ static enum nnv_status run_round(struct nnv_pool *p, struct nnv_err *err) {
     return st;
 }
 
+/** Waits for what else runs, before a round that measures time. */
+static enum nnv_status settle(struct nnv_pool *p, struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    while (st == NNV_OK && p->agenda.quiet && !nnv_pool_stopping(p) && p->o->busy != NULL &&
+           p->o->busy(p->o->context)) {
+        const uint32_t seen = atomic_load(&p->hub->wake);
+        if (p->o->idle != NULL) st = p->o->idle(p->o->context, err);
+        heed_user(p);
+        heed_budget(p);
+        if (st == NNV_OK) nnv_hub_wait(p->hub, seen, 5 * MS);
+    }
+    return st;
+}
+
 static enum nnv_status run_all(struct nnv_pool *p, bool *interrupted, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     int stalled = 0;
     for (nnv_agenda_next(&p->agenda); p->agenda.round > 0; nnv_agenda_next(&p->agenda)) {
-        st = run_round(p, err);
+        st = settle(p, err);
+        if (st == NNV_OK) st = run_round(p, err);
         *interrupted = p->stop_ns != 0;
         if (st != NNV_OK || p->gave_up || nnv_pool_stopping(p)) break;
         stalled = p->judged > 0 ? 0 : stalled + 1;
@@ -287,7 +380,10 @@ static void pool_free(struct nnv_pool *p) {
     free(p->slots);
     nnv_agenda_free(&p->agenda);
     nnv_patience_free(&p->patience);
+    nnv_kernel_log_close(&p->kernel);
+    nnv_text_free(&p->told);
     free(p->buffer);
+    nnv_triage_free(&p->triage);
 }
 
 enum nnv_status nnv_pool_run(const struct nnv_pool_options *o, bool *interrupted, struct nnv_err *err) {
@@ -303,11 +399,13 @@ enum nnv_status nnv_pool_run(const struct nnv_pool_options *o, bool *interrupted
     p.slots = calloc((size_t)jobs, sizeof *p.slots);
     p.agenda = (struct nnv_agenda){.count = o->count, .listed = o->order};
     enum nnv_status st = nnv_agenda_begin(&p.agenda, o->skip, o->last, err);
+    for (uint32_t i = 0; st == NNV_OK && i < o->count; i++)
+        if (nnv_case_has_tag(&o->cases[i], NNV_TAG_TIMING)) nnv_agenda_timed(&p.agenda, i);
     if (st != NNV_OK || !p.hub || !p.slots) {
         st = nnv_fail(err, NNV_NO_MEMORY, "out of memory for %zu cases", o->count);
         p.nslots = p.slots != NULL ? p.nslots : 0;
-    } else {
-        p.work = (struct nnv_work){.config = o->config, .cases = o->cases, .hub = p.hub};
+    } else if ((st = nnv_kernel_log_open(&p.kernel, o->config->kernel_log, err)) == NNV_OK) {
+        p.work = (struct nnv_work){.config = o->config, .cases = o->cases, .watched = o->watched, .hub = p.hub};
         if (o->config->budget_ns > 0) p.end_ns = nnv_now_ns() + o->config->budget_ns;
         struct nnv_signals signals;
         const int traceable = prctl(PR_GET_DUMPABLE);

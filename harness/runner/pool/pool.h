@@ -14,6 +14,7 @@ struct nnv_pool_options {
     const bool *skip; /**< count entries: cases that are not to be run; may be NULL */
     const uint32_t
         *order; /**< count entries: the indices of the cases in the order in which they begin; NULL: as listed */
+    const bool *watched;         /**< count entries: see nnv_leaks_choose(); NULL: none is watched */
     const unsigned char *last;   /**< count entries: see nnv_agenda_begin(); may be NULL */
     struct nnv_running *running; /**< where the cases that run are noted; may be NULL */
     uint32_t workers;            /**< numbers that are taken already: those of the run that is resumed */
@@ -22,6 +23,9 @@ struct nnv_pool_options {
     enum nnv_status (*ended)(void *context, const struct nnv_ended *e, struct nnv_err *err);
     /** Called between rounds of work, at least every 50 ms. An error ends the run. May be NULL. */
     enum nnv_status (*idle)(void *context, struct nnv_err *err);
+    /** Asked before cases run that measure time: true while something of the caller's runs beside the workers, which
+     * idle goes on with. May be NULL: nothing does. */
+    bool (*busy)(void *context);
     /** Asked when a worker could not open the driver: true if somebody else has it open, which is no reason to give up.
      * May be NULL: nobody. */
     bool (*opened)(void *context);

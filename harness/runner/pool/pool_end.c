@@ -11,7 +11,7 @@
 #include "harness/journal/verdict.h"
 #include "harness/runner/ask.h"
 #include "harness/runner/pool/pool_state.h"
-#include "harness/runner/pool/reset.h"
+#include "harness/runner/pool/hook.h"
 
 enum { OPEN_ATTEMPTS = 3, BARREN_WORKERS = 8 };
 
@@ -32,6 +32,7 @@ static enum nnv_status hand_on(struct nnv_pool *p, const struct nnv_ended *e, st
     p->agenda.due[e->index] = NNV_DUE_DONE;
     p->judged++;
     p->barren = 0;
+    p->work.leaks += e->why == NNVTS_WHY_LEAK;
     if (e->verdict == NNVTS_PASS && e->compared > 0) p->passed[p->passes++ % 4] = e->index;
     return p->o->ended(p->o->context, e, err);
 }
@@ -53,8 +54,31 @@ static enum nnv_status give_up(struct nnv_pool *p, enum nnvts_reason why, const 
     return st;
 }
 
-enum nnv_status nnv_pool_judged(struct nnv_pool *p, const struct nnv_ended *e, struct nnv_err *err) {
+/** The reason of the case becomes these words, and those after them. */
+static void tell(struct nnv_pool *p, struct nnv_ended *e, struct nnv_bytes words, const char *more, size_t n) {
+    nnv_text_clear(&p->told);
+    nnv_text_add_n(&p->told, words.data, words.len);
+    nnv_text_add_n(&p->told, more, n);
+    if (!p->told.failed) e->reason = (struct nnv_bytes){p->told.data, p->told.len};
+}
+
+/** A fault that the kernel has reported since the last case ended fails this one, whatever the driver answered. */
+static void hear_kernel(struct nnv_pool *p, struct nnv_ended *e) {
+    static const char reported[] = "the kernel reported a fault while the case ran";
+    struct nnv_text *faults = &p->kernel.faults;
+    nnv_kernel_log_read(&p->kernel);
+    if (faults->len == 0) return;
+    const bool was_good = !nnv_verdict_bad(e->verdict);
+    tell(p, e, was_good ? (struct nnv_bytes){reported, sizeof reported - 1} : e->reason, faults->data, faults->len);
+    nnv_text_clear(faults);
+    if (!was_good) return;
+    e->verdict = NNVTS_FAIL;
+    e->why = NNVTS_WHY_KERNEL;
+}
+
+enum nnv_status nnv_pool_judged(struct nnv_pool *p, struct nnv_ended *e, struct nnv_err *err) {
     const struct nnv_case *c = &p->o->cases[e->index];
+    hear_kernel(p, e);
     enum nnv_status st = hand_on(p, e, err);
     const enum nnv_patience_end end = st == NNV_OK ? nnv_patience_take(&p->patience, c, e) : NNV_PATIENCE_LEFT;
     if (end == NNV_PATIENCE_RUN) {
@@ -73,8 +97,8 @@ enum nnv_status nnv_pool_judged(struct nnv_pool *p, const struct nnv_ended *e, s
 static void reset_device(struct nnv_pool *p, const char *what, uint32_t index) {
     struct nnv_err err = {0};
     const char *name = index < p->o->count ? p->o->cases[index].name : "";
-    if (p->o->config->reset_hook != NULL && nnv_reset(p->o->config->reset_hook, what, name, &err) != NNV_OK)
-        nnv_pool_note(p, "%s", err.text);
+    const char *hook = p->o->config->reset_hook;
+    if (hook != NULL && nnv_hook("--reset-hook", hook, what, name, &err) != NNV_OK) nnv_pool_note(p, "%s", err.text);
 }
 
 uint32_t nnv_pool_case_in_progress(const struct nnv_pool *p, const struct nnv_pool_slot *s) {
@@ -96,7 +120,12 @@ static enum nnv_status judge_end(struct nnv_pool *p, struct nnv_pool_slot *s, co
     struct nnv_ended e = {.index = index, .turn = (uint32_t)s->records + 1};
     for (int v = 0; v < NNVTS_VERDICT_COUNT && p->o->config->repeat > 1; v++)
         e.counts[v] = atomic_load(&w->channel->counts[v]);
-    nnv_triage_case(w, end, s->kill_reason, p->o->config->timeout_ns, &p->triage, &e);
+    nnv_triage_case(w, end, s->kill_reason, &s->late, p->o->config, &p->triage, &e);
+    const char *killed = outside ? nnv_kernel_log_killed(&p->kernel, w->pid) : NULL;
+    if (killed != NULL) {
+        e.why = NNVTS_WHY_OUT_OF_MEMORY;
+        tell(p, &e, e.reason, killed - 1, 1 + strcspn(killed, "\n"));
+    }
     if (p->o->config->repeat > 1) e.counts[e.verdict]++;
     p->unwell = true;
     p->death = index;
@@ -126,7 +155,11 @@ static void open_failed(struct nnv_pool *p, const struct nnv_pool_slot *s, const
     }
     p->start_after_ns = nnv_now_ns() + BACKOFF_NS * (uint64_t)(p->open_failures + elsewhere);
     if (p->open_failures < OPEN_ATTEMPTS) return;
-    p->limit = nnv_pool_living(p, true);
+    const int opened = nnv_pool_living(p, true);
+    /* Where a device can be opened only once, another worker that opens it now may be why it is in use. */
+    const bool waits = opened == 0 && nnv_pool_living(p, false) > 1;
+    if (waits && p->open_failures < OPEN_ATTEMPTS * (p->nslots + 1)) return;
+    p->limit = opened;
     p->open_failures = 0;
     if (p->limit == 0)
         p->gave_up = true;
@@ -146,7 +179,7 @@ enum nnv_status nnv_pool_worker_ended(struct nnv_pool *p, struct nnv_pool_slot *
     char how[64];
     enum nnv_status st = NNV_OK;
     if (state >= NNV_WORKER_IDLE && state <= NNV_WORKER_FINISHED) nnv_pool_is_open(p, s);
-    if (s->kill_reason == NNV_KILL_TIMEOUT) {
+    if (s->kill_reason == NNV_KILL_TIMEOUT || s->kill_reason == NNV_KILL_DISK) {
         /* What it began after the deadline is not to blame: it is run again. */
         index = s->blamed < none && !nnv_agenda_done(&p->agenda, s->blamed) ? s->blamed : none;
     } else if (s->kill_reason == NNV_KILL_CORRUPT && index == none) {

@@ -4,21 +4,35 @@
 #define NNV_HARNESS_POOL_STATE_H
 
 #include "harness/runner/pool/agenda.h"
+#include "harness/runner/pool/kernel_log.h"
 #include "harness/runner/pool/patience.h"
 #include "harness/runner/pool/pool.h"
 #include "harness/runner/pool/triage.h"
 
-enum nnv_pool_stage { NNV_POOL_ALIVE, NNV_POOL_PROBED, NNV_POOL_KILLED };
+/** What a worker has been sent last: nothing, or, where it takes too long, one after the other until it ends. */
+enum nnv_pool_stage {
+    NNV_POOL_ALIVE,
+    NNV_POOL_PROBED,  /**< the signal that asks for a backtrace */
+    NNV_POOL_ASKED,   /**< SIGTERM: the driver may put its device in order */
+    NNV_POOL_ABORTED, /**< SIGABRT: it leaves a core file, if the user's `ulimit -c` allows one */
+    NNV_POOL_KILLED
+};
 
 /** A place for a worker. */
 struct nnv_pool_slot {
     struct nnv_worker w; /* pid 0: empty */
     uint32_t seen_serial;
-    uint64_t seen_ns; /* when it last showed that it goes on */
+    uint64_t seen_ns;     /* when it last showed that it goes on */
+    uint64_t own_ns;      /* that nnvts itself has worked on the case so far */
+    uint64_t look_ns;     /* when it was looked at last */
+    uint64_t life;        /* of what changes while the driver works: calls, what it prints */
+    uint64_t heard_ns;    /* when that changed last */
+    struct nnv_late late; /* TIMEOUT: what it had */
+    bool dumps;           /* it may leave a core file */
     enum nnv_pool_stage stage;
     uint64_t stage_ns;
     enum nnv_kill_reason kill_reason;
-    uint32_t blamed; /* TIMEOUT: the case that ran; count: none */
+    uint32_t blamed; /* TIMEOUT, DISK: the case that ran; count: none */
     size_t records;  /* taken from it */
     bool examined;   /* it gives a known answer before it takes a case */
 };
@@ -38,8 +52,10 @@ struct nnv_pool {
     unsigned starts; /* of workers in this round */
     unsigned barren; /* workers that ended one after the other without taking a case, though there were some */
     struct nnv_patience patience;
-    bool enough;        /* it has come to its end */
-    uint32_t passed[4]; /* cases that passed last */
+    struct nnv_kernel_log kernel;
+    struct nnv_text told; /* the reason of a case, with what the kernel said */
+    bool enough;          /* it has come to its end */
+    uint32_t passed[4];   /* cases that passed last */
     size_t passes;
     bool unwell;        /* a driver has died or hung, and none has shown since that the device is well */
     uint32_t death;     /* the case in which it did; count: none */
@@ -67,8 +83,9 @@ int nnv_pool_living(const struct nnv_pool *p, bool opened);
 uint32_t nnv_pool_case_in_progress(const struct nnv_pool *p, const struct nnv_pool_slot *s);
 /** A worker has opened the driver, and given the known answer if it was asked for one. */
 void nnv_pool_is_open(struct nnv_pool *p, const struct nnv_pool_slot *s);
-/** A worker's case has ended: how much more of this does the run put up with? */
-enum nnv_status nnv_pool_judged(struct nnv_pool *p, const struct nnv_ended *e, struct nnv_err *err);
+/** A worker's case has ended, and the kernel may have said something of it: how much more of this does the run put up
+ * with? */
+enum nnv_status nnv_pool_judged(struct nnv_pool *p, struct nnv_ended *e, struct nnv_err *err);
 /** A worker has ended, its records are taken: which case was to blame, if any? */
 enum nnv_status nnv_pool_worker_ended(struct nnv_pool *p, struct nnv_pool_slot *s, const struct nnv_end *end,
                                       struct nnv_err *err);

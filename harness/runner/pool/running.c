@@ -7,11 +7,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/folder.h"
+
 enum { ROW_BYTES = NNV_RUNNING_BYTES / NNV_RUNNING_ROWS, MOST_ALONE = 8 };
 static const char ALONE[] = "alone ";
 
 static int open_at(const char *folder, int flags) {
-    const int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int at = nnv_folder_open(folder, O_RDONLY | O_DIRECTORY);
     const int fd = at < 0 ? -1 : openat(at, "running", flags | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (at >= 0) close(at);
     return fd;
@@ -62,7 +64,7 @@ void nnv_running_note(char *page, size_t turn, const char *name, unsigned alone)
 void nnv_running_close(struct nnv_running *r, const char *folder, bool ended) {
     if (r->page != NULL) munmap(r->page, r->count * NNV_RUNNING_BYTES);
     *r = (struct nnv_running){0};
-    const int at = ended ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    const int at = ended ? nnv_folder_open(folder, O_RDONLY | O_DIRECTORY) : -1;
     if (at < 0) return;
     unlinkat(at, "running", 0);
     close(at);

@@ -2,6 +2,7 @@
 #include "harness/runner/pool/triage.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,14 @@ static bool is_own(enum nnv_phase p) { return p == NNV_PHASE_BUILD || p == NNV_P
 
 bool nnv_triage_own(const struct nnv_worker *w) {
     return is_own(phase_of(w)) && !atomic_load(&w->channel->fault_foreign);
+}
+
+bool nnv_triage_ours(const struct nnv_worker *w) { return is_own(phase_of(w)); }
+
+uint64_t nnv_triage_limit(const struct nnv_worker *w, uint64_t timeout_ns, uint64_t own_ns) {
+    enum { OWN_TIMES = 6, COST_TIMES = 4, SECOND = 1000000000 };
+    if (nnv_triage_ours(w)) return OWN_TIMES * timeout_ns;
+    return timeout_ns + own_ns * COST_TIMES / SECOND * SECOND; /* whole seconds: cases of a kind have one limit */
 }
 
 /** The function of NNAPI that the trace leads out of; its length, 0 where there is none. */
@@ -53,8 +62,41 @@ static const char *where(const struct nnv_worker *w, enum nnv_phase p, char *buf
     return buf;
 }
 
-static void add_crash(const struct nnv_worker *w, const struct nnv_end *end, struct nnv_triage *room,
-                      struct nnv_ended *e) {
+/** What ended a worker that took too long: "ended by SIGABRT, with a core file; SIGTERM had not". */
+static void add_ladder(const struct nnv_end *end, struct nnv_triage *room) {
+    char name[32], how[64];
+    const size_t n = strlen(room->reason);
+    char *to = room->reason + n;
+    const size_t left = sizeof room->reason - n;
+    if (end->code == CLD_EXITED)
+        snprintf(to, left, "\n%s on SIGTERM", nnv_end_text(end, how));
+    else
+        snprintf(to, left, "\nended by %s%s%s", nnv_signal_name(end->status, name),
+                 end->code == CLD_DUMPED ? ", with a core file" : "",
+                 end->status == SIGKILL   ? "; SIGTERM and SIGABRT had not"
+                 : end->status == SIGABRT ? "; SIGTERM had not"
+                                          : "");
+}
+
+/** Whether the driver died of a limit of the run, and of which; words for it into room. */
+static enum nnvts_reason limit_hit(const struct nnv_worker *w, const struct nnv_end *end,
+                                   const struct nnv_run_config *config, struct nnv_triage *room) {
+    const size_t n = strlen(room->reason);
+    if (config->disk > 0 && end->code != CLD_EXITED && end->status == SIGXFSZ) {
+        snprintf(room->reason + n, sizeof room->reason - n, ": it wrote more than the %llu MB of --disk",
+                 (unsigned long long)(config->disk >> 20));
+        return NNVTS_WHY_DISK;
+    }
+    if (config->memory > 0 && end->code != CLD_EXITED && atomic_load(&w->channel->fault_errno) == ENOMEM) {
+        snprintf(room->reason + n, sizeof room->reason - n, ": it had been refused memory, by the %llu MB of --memory",
+                 (unsigned long long)(config->memory >> 20));
+        return NNVTS_WHY_OUT_OF_MEMORY;
+    }
+    return NNVTS_WHY_NONE;
+}
+
+static void add_crash(const struct nnv_worker *w, const struct nnv_end *end, const struct nnv_run_config *config,
+                      struct nnv_triage *room, struct nnv_ended *e) {
     char how[64], place[96];
     bool foreign = atomic_load(&w->channel->fault_foreign);
     const char *hint = "";
@@ -70,10 +112,12 @@ static void add_crash(const struct nnv_worker *w, const struct nnv_end *end, str
                                        : "driver",
              nnv_end_text(end, how), where(w, e->phase, place, sizeof place), hint);
     if (end->code != CLD_EXITED) e->signal = end->status;
+    if (e->verdict == NNVTS_CRASH) e->why = limit_hit(w, end, config, room);
 }
 
 void nnv_triage_case(const struct nnv_worker *w, const struct nnv_end *end, enum nnv_kill_reason kill_reason,
-                     uint64_t timeout_ns, struct nnv_triage *room, struct nnv_ended *e) {
+                     const struct nnv_late *late, const struct nnv_run_config *config, struct nnv_triage *room,
+                     struct nnv_ended *e) {
     struct nnv_channel *c = w->channel;
     char place[96];
     uint64_t now = nnv_now_ns(), start = atomic_load(&c->start_ns);
@@ -82,20 +126,33 @@ void nnv_triage_case(const struct nnv_worker *w, const struct nnv_end *end, enum
     e->start_ns = start <= now ? start : 0;
     e->ns = start <= now ? now - start : 0;
     if (kill_reason == NNV_KILL_TIMEOUT) {
-        e->verdict = NNVTS_TIMEOUT;
-        snprintf(room->reason, sizeof room->reason, "no end within %g s%s", (double)timeout_ns / 1e9,
-                 where(w, e->phase, place, sizeof place));
+        e->verdict = e->phase == NNV_PHASE_BUILD ? NNVTS_ERROR : NNVTS_TIMEOUT;
+        snprintf(room->reason, sizeof room->reason, "no %s %g s%s", late->silent ? "sign of life for" : "end within",
+                 (double)late->limit_ns / 1e9, where(w, e->phase, place, sizeof place));
+        add_ladder(end, room);
+    } else if (kill_reason == NNV_KILL_DISK) {
+        e->verdict = NNVTS_CRASH;
+        e->why = NNVTS_WHY_DISK;
+        snprintf(room->reason, sizeof room->reason, "driver was ended%s: it wrote more than the %llu MB of --disk",
+                 where(w, e->phase, place, sizeof place), (unsigned long long)(config->disk >> 20));
     } else if (kill_reason == NNV_KILL_CORRUPT) {
         e->verdict = NNVTS_CRASH;
         snprintf(room->reason, sizeof room->reason, "driver wrote over memory of nnvts%s",
                  where(w, e->phase, place, sizeof place));
     } else {
-        add_crash(w, end, room, e);
+        add_crash(w, end, config, room, e);
     }
     e->reason = (struct nnv_bytes){room->reason, strlen(room->reason)};
     e->log = (struct nnv_bytes){room->log, nnv_log_read(w->log, atomic_load(&c->log_start), room->log)};
     uint32_t n = atomic_load(&c->trace_bytes);
-    e->backtrace = (struct nnv_bytes){c->trace, n < NNV_CHANNEL_TRACE ? n : 0};
+    nnv_text_clear(&room->backtrace);
+    nnv_symbols_add(&room->symbols, c->trace, n < NNV_CHANNEL_TRACE ? n : 0, &room->backtrace);
+    e->backtrace = (struct nnv_bytes){room->backtrace.data, room->backtrace.len};
+}
+
+void nnv_triage_free(struct nnv_triage *room) {
+    nnv_symbols_free(&room->symbols);
+    nnv_text_free(&room->backtrace);
 }
 
 void nnv_triage_open(const struct nnv_worker *w, const struct nnv_end *end, enum nnv_kill_reason kill_reason,

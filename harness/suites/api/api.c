@@ -37,7 +37,7 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
         for (size_t i = 0; i < groups[g]->count && st == NNV_OK; i++) {
             const struct nnv_api_case *it = &groups[g]->cases[i];
-            const char *tags = left_open(it->name) ? "by:aosp" : it->call ? "refusal" : "";
+            const char *tags = left_open(it->name) ? "by:aosp" : it->call ? "refusal" : it->timed ? NNV_TAG_TIMING : "";
             const struct nnv_case c = {.tags = tags, .a = g, .b = i};
             st = nnv_list_case(list, c, err, "api/%s", it->name);
         }

@@ -54,6 +54,7 @@ struct nnv_api_case {
     void (*run)(struct nnv_api *a);
     uint32_t param;
     const void *data; /**< what run is to do, where a number does not say it */
+    bool timed;       /**< the verdict hangs on how long something takes */
     int level;        /**< feature level, 1 to 8, of what it uses; 0: that of the functions it calls */
     /* Refusals: */
     int (*call)(struct nnv_api *a);

@@ -8,14 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "harness/suites/api/api.h"
 
 struct folder {
-    char path[64];
+    char path[2048];
 };
 
 static bool make_folder(struct nnv_api *a, struct folder *f) {
-    snprintf(f->path, sizeof f->path, "/tmp/nnvts-api-XXXXXX");
+    snprintf(f->path, sizeof f->path, "%s/nnvts-api-XXXXXX", nnv_file_temp());
     return mkdtemp(f->path) != NULL || nnv_context_error(&a->s, "no folder '%s' can be made", f->path);
 }
 

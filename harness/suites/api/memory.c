@@ -72,18 +72,19 @@ static void descriptor_closed(struct nnv_api *a) {
 
 /** The memory begins at an offset of its file. */
 static void file_offset(struct nnv_api *a) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE); /* files are mapped by pages */
     void *at;
     ANeuralNetworksMemory *memory = NULL;
     if (!nnv_api_advance(a, NNV_API_COMPILED)) return;
-    int fd = nnv_api_file(a, 3 * PAGE, &at);
+    int fd = nnv_api_file(a, 3 * page, &at);
     if (fd < 0) return;
-    memset(at, 0x77, 3 * PAGE);
-    if (!OK(Memory_createFromFd, PAGE, PROT_READ | PROT_WRITE, fd, PAGE, &memory)) return;
+    memset(at, 0x77, 3 * page);
+    if (!OK(Memory_createFromFd, page, PROT_READ | PROT_WRITE, fd, page, &memory)) return;
     nnv_api_keep_memory(a, memory);
-    if (!sum_in(a, memory, (uint8_t *)at + PAGE, &layouts[2])) return;
+    if (!sum_in(a, memory, (uint8_t *)at + page, &layouts[2])) return;
     const uint8_t *bytes = at;
     bool whole = true;
-    for (size_t i = 0; i < PAGE; i++) whole = whole && bytes[i] == 0x77 && bytes[2 * PAGE + i] == 0x77;
+    for (size_t i = 0; i < page; i++) whole = whole && bytes[i] == 0x77 && bytes[2 * page + i] == 0x77;
     nnv_expect(&a->s, whole, "the computation wrote into the file outside of the memory");
 }
 

@@ -168,6 +168,13 @@ static const ANeuralNetworksEvent *const *no_event(struct nnv_api *a) {
 #define desc_Input desc_input
 #define desc_Output desc_output
 
+/* what only machines of 64 bits can say */
+#if SIZE_MAX > UINT32_MAX
+#define WIDE(row) row
+#else
+#define WIDE(row)
+#endif
+
 /* set inputs and outputs: `value` is where the value is, at stage `set` it has been set, the model has `count` */
 #define ARGUMENT(Way, value, set, count)                                                                               \
     R(EXECUTION, UNEXPECTED_NULL, Execution_set##Way, null_execution, (NULL, 0, NULL, a->value, 16))                   \
@@ -178,7 +185,7 @@ static const ANeuralNetworksEvent *const *no_event(struct nnv_api *a) {
     R(EXECUTION, BAD_DATA, Execution_set##Way, length_0, (execution, 0, NULL, a->value, 0))                            \
     R(EXECUTION, BAD_DATA, Execution_set##Way, length_short, (execution, 0, NULL, a->value, 15))                       \
     R(EXECUTION, BAD_DATA, Execution_set##Way, length_long, (execution, 0, NULL, a->to.bytes, 17))                     \
-    R(EXECUTION, BAD_DATA, Execution_set##Way, length_beyond_4_gib, (execution, 0, NULL, a->value, 0x100000010))       \
+    WIDE(R(EXECUTION, BAD_DATA, Execution_set##Way, length_beyond_4_gib, (execution, 0, NULL, a->value, 0x100000010))) \
     R(EXECUTION, BAD_DATA, Execution_set##Way, other_type, (execution, 0, OF(INT32, 2, 2), a->value, 16))              \
     R(EXECUTION, BAD_DATA, Execution_set##Way, other_rank, (execution, 0, OF(FLOAT32, 4), a->value, 16))               \
     R(EXECUTION, BAD_DATA, Execution_set##Way, other_extent, (execution, 0, OF(FLOAT32, 1, 4), a->value, 16))          \

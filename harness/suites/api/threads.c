@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "base/clock.h"
 #include "harness/suites/api/api.h"
-#include "harness/suites/kit/resources.h"
+#include "harness/runner/resources.h"
 
 enum { THREADS = 10, ROUNDS = 20 };
 
@@ -382,7 +382,7 @@ static const struct nnv_api_case cases[] = {
     {.name = "threads/compilations", .run = compilations},
     {.name = "threads/executions", .run = executions},
     {.name = "threads/bursts", .run = bursts},
-    {.name = "threads/one_burst", .run = one_burst},
+    {.name = "threads/one_burst", .run = one_burst, .timed = true},
     {.name = "threads/waiters", .run = waiters},
     {.name = "threads/devices", .run = devices},
     {.name = "left/executions", .run = leftovers, .param = EXECUTIONS},

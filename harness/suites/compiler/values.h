@@ -8,11 +8,8 @@
 
 /** A program whose values are in question. */
 struct nnv_values_case {
-    const char *name; /**< "nn.conv2d/float32/strides": operator, type, what is in question */
-    /**
-     * Of @main. Parameters that begin with k become constants; p and kp are positive; i are whole numbers from 0 to 2.
-     */
-    const char *params;
+    const char *name;   /**< "nn.conv2d/float32/strides": operator, type, what is in question */
+    const char *params; /**< of @main; those that begin with k become constants */
     const char *body;
     double most; /**< that the model may differ from the program: relative, of integers in units; 0: the usual */
 };

@@ -28,6 +28,7 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
             } else {
                 made.op = "FULLY_CONNECTED";
                 made.type = "float32";
+                made.tags = NNV_TAG_TIMING;
                 st = nnv_list_case(list, made, err, "%s/work", row);
             }
         }

@@ -23,7 +23,7 @@ struct nnv_exec_case {
     const char *name;
     void (*run)(struct nnv_exec *x);
     const char *only; /**< beginning of the names of the fixtures that it is for; NULL: all */
-    bool alone;       /**< it makes its own models: no fixture is prepared */
+    bool alone;       /**< it makes its own models, and measures time: no fixture is prepared */
 };
 
 struct nnv_exec_group {
@@ -43,6 +43,7 @@ void nnv_exec_again(struct nnv_exec *x, const struct nnv_case *c);
 
 /** The same model with other inputs: each is turned by `turn` elements. */
 bool nnv_exec_variant(struct nnv_exec *x, size_t turn, struct nnv_fixture *out);
+bool nnv_exec_variant_of(struct nnv_exec *x, const struct nnv_spec *from, size_t turn, struct nnv_fixture *out);
 /** Several of them, and a request in memory of its own for each. */
 bool nnv_exec_variants(struct nnv_exec *x, enum nnv_pool_kind kind, uint32_t count, struct nnv_fixture *fixtures,
                        struct nnv_request *values);

@@ -154,7 +154,7 @@ static void input_twice(struct nnv_exec *x) {
 /** What prepare_model was given is the caller's again: it is overwritten before the execution. */
 static void constants_gone(struct nnv_exec *x) {
     const struct nnvts_model *m = &x->fixture.model;
-    if (m->pool_count) memset(x->fixture.constants, 0xee, m->pools[0].size);
+    if (m->pool_count) memset(x->fixture.constants, 0xee, (size_t)m->pools[0].size);
     memset((void *)m->operand_values, 0xee, m->operand_values_bytes);
     run_modes(x);
 }

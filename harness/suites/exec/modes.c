@@ -29,8 +29,7 @@ static bool turn_value(struct nnv_arena *arena, const struct nnv_value *value, s
     return true;
 }
 
-bool nnv_exec_variant(struct nnv_exec *x, size_t turn, struct nnv_fixture *out) {
-    const struct nnv_spec *from = x->fixture.spec;
+bool nnv_exec_variant_of(struct nnv_exec *x, const struct nnv_spec *from, size_t turn, struct nnv_fixture *out) {
     const struct nnv_subgraph *main = &from->model.main;
     struct nnv_arena *arena = x->s->env->arena;
     struct nnv_spec *spec = NNV_NEW(arena, struct nnv_spec, 1);
@@ -43,6 +42,10 @@ bool nnv_exec_variant(struct nnv_exec *x, size_t turn, struct nnv_fixture *out) 
     *spec = *from;
     spec->inputs = inputs;
     return nnv_context_model(x->s, spec, out);
+}
+
+bool nnv_exec_variant(struct nnv_exec *x, size_t turn, struct nnv_fixture *out) {
+    return nnv_exec_variant_of(x, x->fixture.spec, turn, out);
 }
 
 bool nnv_exec_variants(struct nnv_exec *x, enum nnv_pool_kind kind, uint32_t count, struct nnv_fixture *fixtures,

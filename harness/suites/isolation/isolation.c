@@ -184,7 +184,7 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
         char row[64];
         snprintf(row, sizeof row, "isolation/%s", cases[i].name);
         /* Leaks take their time to settle: the smallest tier has one model of each. */
-        const bool one = config->tier == 0 && strncmp(cases[i].name, "leak_", 5) == 0;
+        const bool one = nnv_tier(config) == NNV_AMOUNT_SMOKE && strncmp(cases[i].name, "leak_", 5) == 0;
         st = nnv_list_fixtures(list, row, (struct nnv_case){.a = i}, one ? "net_float32" : NULL, err);
     }
     return st;

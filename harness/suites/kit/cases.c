@@ -5,10 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-int nnv_tier(const struct nnv_run_config *config) { return config->tier < 0 ? 0 : config->tier > 2 ? 2 : config->tier; }
+enum { SOAK = 50 };
+
+static enum nnv_amount amount_of(const struct nnv_run_config *config) { return nnv_tiers[config->tier].amount; }
+
+int nnv_tier(const struct nnv_run_config *config) {
+    return amount_of(config) == NNV_AMOUNT_SOAK ? NNV_AMOUNT_FULL : (int)amount_of(config);
+}
 
 uint64_t nnv_share(const struct nnv_run_config *config, uint64_t sources, const uint64_t tiers[3]) {
-    return config->count > 0 ? (config->count + sources - 1) / sources : tiers[nnv_tier(config)];
+    if (config->count > 0) return (config->count + sources - 1) / sources;
+    return tiers[nnv_tier(config)] * (amount_of(config) == NNV_AMOUNT_SOAK ? SOAK : 1);
 }
 
 enum nnv_status nnv_list_case(struct nnv_case_list *list, struct nnv_case c, struct nnv_err *err, const char *fmt,

@@ -3,14 +3,16 @@
 #ifndef NNV_SUITES_KIT_CASES_H
 #define NNV_SUITES_KIT_CASES_H
 
+#include "harness/runner/tier.h"
 #include "harness/suites/kit/context.h"
 #include "harness/suites/kit/fixture_models.h"
 
 /* ------------------------------------------------------------------- listing */
 
-/** The run's tier: 0 smoke, 1 default, 2 full. */
+/** How many cases the run's tier has: NNV_AMOUNT_SMOKE, DEFAULT or FULL, which is soak's, too. */
 int nnv_tier(const struct nnv_run_config *config);
-/** How many cases each of so many random sources gets: its share of --count, else what the tier says. */
+/** How many cases each of so many random sources gets: its share of --count, else what the tier says; of soak fifty
+ * times the last. */
 uint64_t nnv_share(const struct nnv_run_config *config, uint64_t sources, const uint64_t tiers[3]);
 /** Adds a case. fmt makes its name, which begins with that of the suite; strings that are NULL in c become "". */
 NNV_USE_RESULT enum nnv_status nnv_list_case(struct nnv_case_list *list, struct nnv_case c, struct nnv_err *err,

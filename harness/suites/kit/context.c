@@ -151,7 +151,7 @@ bool nnv_context_memory(struct nnv_context *s, size_t size, enum nnv_pool_kind k
 
 static bool make_expectations(struct nnv_context *s, struct nnv_fixture *fixture) {
     const uint32_t n = fixture->spec->model.main.nout;
-    struct nnv_value *outputs = NNV_NEW(s->env->arena, struct nnv_value, n);
+    struct nnv_value *outputs = NNV_NEW(s->env->arena, struct nnv_value, 2 * (size_t)n);
     struct nnv_comparer *c = NNV_NEW(s->env->arena, struct nnv_comparer, 1);
     struct nnv_err err = {0};
     if (!c || !outputs) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
@@ -166,6 +166,7 @@ static bool make_expectations(struct nnv_context *s, struct nnv_fixture *fixture
     fixture->outputs = outputs;
     fixture->expected = c->expected;
     fixture->compare = c;
+    fixture->answered = outputs + n;
     return true;
 }
 
@@ -295,17 +296,30 @@ bool nnv_context_check_memory(struct nnv_context *s, const char *call, const str
     return nnv_expect_kept(s, call, &b, rules);
 }
 
+/** Compares what the outputs of the request hold with what the fixture expects. */
+static enum nnv_status compare_with(const struct nnv_fixture *f, const struct nnv_request *r, size_t *wrong,
+                                    struct nnv_err *err) {
+    for (uint32_t i = 0; i < r->model->main.nout; i++) {
+        f->answered[i] = f->outputs[i];
+        f->answered[i].data = r->output_at[i];
+    }
+    return nnv_comparer_run(f->compare, f->answered, wrong, err);
+}
+
+bool nnv_context_would_do(const struct nnv_fixture *fixture, const struct nnv_request *r) {
+    struct nnv_err err = {0};
+    size_t wrong;
+    return compare_with(fixture, r, &wrong, &err) == NNV_OK && wrong == 0;
+}
+
 static bool compare(struct nnv_context *s, const char *call, const struct nnv_request *r) {
     const uint32_t n = r->model->main.nout;
     struct nnv_comparer *c = r->fixture->compare;
-    struct nnv_value *outputs = nnv_arena_copy(s->env->arena, r->fixture->outputs, n * sizeof *outputs);
     struct nnv_err err = {0};
     bool right = true;
     size_t wrong;
     if (!c) return nnv_context_error(s, "nothing is expected of this model's values");
-    if (!outputs) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
-    for (uint32_t i = 0; i < n; i++) outputs[i].data = r->output_at[i];
-    if (nnv_comparer_run(c, outputs, &wrong, &err) != NNV_OK) return nnv_context_error(s, "%s", err.text);
+    if (compare_with(r->fixture, r, &wrong, &err) != NNV_OK) return nnv_context_error(s, "%s", err.text);
     for (uint32_t i = 0; i < n; i++) {
         const struct nnv_comparison *o = &c->comparison[i];
         s->result->compared += o->compared;

@@ -73,6 +73,7 @@ struct nnv_fixture {
     const struct nnv_value *outputs;  /**< golden values, or those that the spec has */
     struct nnv_expectation *expected; /**< one an output: its golden value with a budget */
     struct nnv_comparer *compare;     /**< compares with it, as a verdict on a spec does; NULL: values are not judged */
+    struct nnv_value *answered;       /**< with that: room for what a driver answers */
 };
 
 /** Renders the model alone, without expectations: nothing can be executed. */
@@ -118,6 +119,8 @@ bool nnv_context_check_outcome(struct nnv_context *s, const char *call, enum nnv
 /** As above, and: every value is within its budget. */
 bool nnv_context_check_values(struct nnv_context *s, const char *call, enum nnvts_status status,
                               const struct nnv_request *r);
+/** What the outputs of a request of the same model, or one like it, hold would be right for this fixture. */
+bool nnv_context_would_do(const struct nnv_fixture *fixture, const struct nnv_request *r);
 
 /* --------------------------------------------------------------- executions */
 

@@ -43,12 +43,13 @@ bool nnv_partition_supported(struct nnv_partition_case *p, uint32_t *op) {
     struct nnv_fixture fixture;
     if (!nnv_context_render(p->s, p->spec, &fixture)) return false;
     struct nnv_preparation asked = {.device = p->s->device, .abi = &fixture.model, .phase = p->s->env->phase};
-    const bool answered = nnv_ask_supported(&asked, p->s->env->arena);
+    const bool above = p->s->device->feature_level < p->spec->min_version;
+    /* to ask a library that can't be asked is to try what its interface does not have */
+    const bool untold = above && nnv_device_limits(p->s->device) & NNVTS_LIMIT_CANNOT_BE_ASKED;
+    const bool answered = !untold && nnv_ask_supported(&asked, p->s->env->arena);
     nnv_context_enter(p->s, NNV_PHASE_BUILD);
     /* a driver below the level of the model refuses it: the runtime will ask for parts of it */
-    const bool refused =
-        asked.status == NNVTS_STATUS_INVALID_ARGUMENT && p->s->device->feature_level < p->spec->min_version;
-    if (refused)
+    if (untold || (above && asked.status == NNVTS_STATUS_INVALID_ARGUMENT))
         return nnv_context_decline(p->s, NNVTS_WHY_FEATURE_LEVEL,
                                    "the driver does not have the feature level of the graph");
     struct nnv_text missing = {0};
@@ -126,6 +127,7 @@ void nnv_partition_end(struct nnv_partition_case *p) {
     ANeuralNetworksCompilation_free(p->compilation);
     nnv_rt_spec_model_free(&p->built);
     nnv_rt_device_override(NULL, 0);
+    nnv_rt_device_forget();
     for (uint32_t i = 0; i < p->count; i++)
         if (p->partial[i]) p->partial[i]->release(p->partial[i]);
 }

@@ -24,8 +24,8 @@ static bool make_arguments(struct nnv_partition_case *p, struct arguments *a) {
         return false;
     for (int i = 0; i < 2 && p->from_memory; i++) {
         const struct nnvts_memory *pool = &a->request.pools[i];
-        const int st = ANeuralNetworksMemory_createFromFd(pool->size ? pool->size : 1, PROT_READ | PROT_WRITE, pool->fd,
-                                                          0, &a->memory[i]);
+        const int st = ANeuralNetworksMemory_createFromFd(pool->size ? (size_t)pool->size : 1, PROT_READ | PROT_WRITE,
+                                                          pool->fd, 0, &a->memory[i]);
         if (!nnv_partition_expect(p, "ANeuralNetworksMemory_createFromFd", st, ANEURALNETWORKS_NO_ERROR)) return false;
     }
     return true;

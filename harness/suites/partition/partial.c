@@ -121,10 +121,11 @@ static enum nnvts_device_status get_status(struct nnvts_device *self) {
     return atomic_load(&own(self)->dead) ? NNVTS_DEVICE_OFFLINE : inner->get_status(inner);
 }
 
-static void complain_of_answer(struct nnv_partial *p, const char *call, enum nnvts_status st) {
+void nnv_partial_complain_of_answer(struct nnv_partial *p, const char *call, enum nnvts_status st) {
     char name[32];
-    nnv_partial_complain(p, true, "%s: the driver answered %s to %s, expected NONE", p->base.name,
-                         nnv_abi_status_name((int)st, name), call);
+    const char *words = st == NNVTS_STATUS_NONE ? NULL : nnv_device_last_error(p->options.inner);
+    nnv_partial_complain(p, true, "%s: the driver answered %s to %s, expected NONE%s%s", p->base.name,
+                         nnv_abi_status_name((int)st, name), call, words ? ": " : "", words ? words : "");
 }
 
 static enum nnvts_status get_supported_operations(struct nnvts_device *self, const struct nnvts_model *model,
@@ -137,7 +138,7 @@ static enum nnvts_status get_supported_operations(struct nnvts_device *self, con
     if (p->options.fault == NNV_PARTIAL_UNFILLED) return NNVTS_STATUS_NONE;
     enum nnvts_status st = p->options.inner->get_supported_operations(p->options.inner, model, supported);
     if (st != NNVTS_STATUS_NONE) {
-        complain_of_answer(p, "get_supported_operations of a valid model", st);
+        nnv_partial_complain_of_answer(p, "get_supported_operations of a valid model", st);
         return st;
     }
     for (uint32_t i = 0; i < model->main.operation_count; i++) {
@@ -165,7 +166,7 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
     if (p->options.fault == NNV_PARTIAL_NOTHING) return NNVTS_STATUS_NONE;
     enum nnvts_status st = p->options.inner->prepare_model(p->options.inner, model, config, &inner);
     if (st != NNVTS_STATUS_NONE) {
-        complain_of_answer(p, "prepare_model of operations that it supports", st);
+        nnv_partial_complain_of_answer(p, "prepare_model of operations that it supports", st);
         return st;
     }
     if (!inner || !inner->execute || !inner->release) {
@@ -239,6 +240,10 @@ struct nnv_partial_counts nnv_partial_counts(const struct nnvts_device *device) 
     struct nnv_partial *p = (struct nnv_partial *)(uintptr_t)device;
     return (struct nnv_partial_counts){atomic_load(&p->supported), atomic_load(&p->prepared),
                                        atomic_load(&p->executed)};
+}
+
+bool nnv_partial_untold(const struct nnvts_device *device) {
+    return atomic_load(&((struct nnv_partial *)(uintptr_t)device)->untold);
 }
 
 const char *nnv_partial_complaint(const struct nnvts_device *device, bool *by_driver) {

@@ -17,6 +17,7 @@ struct nnv_partial {
     struct nnvts_operand_performance performance[NNV_PARTIAL_TYPES];
     atomic_uint supported, prepared, executed;
     atomic_bool dead;
+    atomic_bool untold;   /**< the driver said that an output is too small, and not what it needs */
     pthread_mutex_t lock; /**< guards what follows */
     struct nnv_arena *arena;
     char complaint[512];
@@ -29,6 +30,8 @@ struct nnv_partial {
 
 /** Notes the first thing that is wrong. */
 void nnv_partial_complain(struct nnv_partial *p, bool by_driver, const char *fmt, ...) NNV_PRINTF(3, 4);
+/** The driver under test answered `call` otherwise than with NONE: in its own words, too, where it has any. */
+void nnv_partial_complain_of_answer(struct nnv_partial *p, const char *call, enum nnvts_status st);
 /** The prepared model behind one that checks requests, counts, and fails where it is told to. */
 enum nnvts_status nnv_partial_wrap(struct nnv_partial *p, const struct nnvts_model *model,
                                    struct nnvts_prepared_model *inner, struct nnvts_prepared_model **out);

@@ -70,12 +70,22 @@ static void check_request(const struct prepared *p, const struct nnvts_request *
     }
 }
 
+/* The answer says that an output is too small, and not how large it would have to be: it need not know. */
+static bool is_untold(enum nnvts_status st, const struct nnvts_execution_result *result) {
+    if (st != NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE) return false;
+    bool untold = !result || result->shape_count == 0;
+    for (uint32_t i = 0; result && i < result->shape_count && result->shapes; i++) {
+        const struct nnvts_output_shape *s = &result->shapes[i];
+        for (uint32_t d = 0; d < s->dimension_count && s->dimensions && !s->is_sufficient; d++)
+            untold = untold || s->dimensions[d] == 0;
+    }
+    return untold;
+}
+
 /* The driver under test does what it promised, or says that an output is too small. */
 static enum nnvts_status check_answer(const struct prepared *p, const char *way, enum nnvts_status st) {
-    char name[32];
     if (st != NNVTS_STATUS_NONE && st != NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE)
-        nnv_partial_complain(p->device, true, "%s: the driver answered %s to %s execution, expected NONE",
-                             p->device->base.name, nnv_abi_status_name((int)st, name), way);
+        nnv_partial_complain_of_answer(p->device, way, st);
     return st;
 }
 
@@ -128,6 +138,7 @@ static bool fails(const struct prepared *p, struct nnvts_execution_result *resul
 static enum nnvts_status answer(const struct prepared *p, const char *way, struct nnvts_execution_result *result,
                                 enum nnvts_status st) {
     check_answer(p, way, st);
+    if (is_untold(st, result)) atomic_store(&p->device->untold, true);
     if (p->device->options.fault != NNV_PARTIAL_LATE) return st;
     if (result) result->shape_count = 0;
     return p->device->options.status;
@@ -141,7 +152,7 @@ static enum nnvts_status execute(struct nnvts_prepared_model *self, const struct
     enum nnvts_status st;
     check_request(p, request);
     if (fails(p, result, &st)) return st;
-    return answer(p, "a synchronous", result, p->inner->execute(p->inner, request, config, result));
+    return answer(p, "a synchronous execution", result, p->inner->execute(p->inner, request, config, result));
 }
 
 /* Between the driver under test and who waits. */
@@ -154,7 +165,8 @@ struct landing {
 static void land(void *context, enum nnvts_status status, const struct nnvts_execution_result *result) {
     const struct landing l = *(struct landing *)context;
     free(context);
-    check_answer(l.prepared, "an asynchronous", status);
+    check_answer(l.prepared, "an asynchronous execution", status);
+    if (is_untold(status, result)) atomic_store(&l.prepared->device->untold, true);
     if (l.prepared->device->options.fault == NNV_PARTIAL_LATE) {
         const struct nnvts_execution_result none = {.timing = {NNVTS_NO_TIME, NNVTS_NO_TIME}};
         l.callback(l.context, l.prepared->device->options.status, &none);
@@ -173,7 +185,7 @@ static enum nnvts_status execute_async(struct nnvts_prepared_model *self, const 
     struct landing *l = malloc(sizeof *l);
     if (!l) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     *l = (struct landing){callback, context, p};
-    st = check_answer(p, "an asynchronous", p->inner->execute_async(p->inner, request, config, land, l));
+    st = check_answer(p, "an asynchronous execution", p->inner->execute_async(p->inner, request, config, land, l));
     if (st != NNVTS_STATUS_NONE) free(l);
     return st;
 }
@@ -186,7 +198,7 @@ struct fenced {
 static enum nnvts_status fenced_result(void *context, struct nnvts_fenced_result *result) {
     struct fenced *f = context;
     enum nnvts_status st = f->inner.get_result(f->inner.context, result);
-    if (st == NNVTS_STATUS_NONE) result->status = answer(f->prepared, "a fenced", NULL, result->status);
+    if (st == NNVTS_STATUS_NONE) result->status = answer(f->prepared, "a fenced execution", NULL, result->status);
     return st;
 }
 
@@ -208,7 +220,7 @@ static enum nnvts_status execute_fenced(struct nnvts_prepared_model *self, const
     if (!f) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     f->prepared = p;
     st = p->inner->execute_fenced(p->inner, request, wait_for, wait_for_count, config, duration_ns, &f->inner);
-    if (check_answer(p, "a fenced", st) != NNVTS_STATUS_NONE) {
+    if (check_answer(p, "a fenced execution", st) != NNVTS_STATUS_NONE) {
         free(f);
         return st;
     }
@@ -225,7 +237,8 @@ static enum nnvts_status execute_burst(struct nnvts_burst *self, const struct nn
     enum nnvts_status st;
     check_request(b->prepared, request);
     if (fails(b->prepared, result, &st)) return st;
-    return answer(b->prepared, "a burst", result, b->inner->execute(b->inner, request, memory_tokens, config, result));
+    return answer(b->prepared, "a burst execution", result,
+                  b->inner->execute(b->inner, request, memory_tokens, config, result));
 }
 
 static enum nnvts_status release_memory(struct nnvts_burst *self, int64_t memory_token) {
@@ -264,7 +277,7 @@ static enum nnvts_status execute_again(struct nnvts_execution *self, uint64_t de
     struct reusable *x = (struct reusable *)self;
     enum nnvts_status st;
     if (fails(x->prepared, result, &st)) return st;
-    return answer(x->prepared, "a reusable", result, x->inner->execute(x->inner, deadline_ns, result));
+    return answer(x->prepared, "a reusable execution", result, x->inner->execute(x->inner, deadline_ns, result));
 }
 
 static void release_reusable(struct nnvts_execution *self) {

@@ -148,6 +148,13 @@ static bool compile(struct nnv_partition_case *p, bool *planned) {
     return true;
 }
 
+/* A temporary of open extents that a driver can't size, and devices that were chosen for good: nobody can. */
+static bool is_unsized(const struct nnv_partition_case *p, int result) {
+    bool untold = false;
+    for (uint32_t i = 0; i < p->count; i++) untold = untold || nnv_partial_untold(p->partial[i]);
+    return result == ANEURALNETWORKS_OP_FAILED && untold && (p->explicit_devices || p->strict);
+}
+
 static void run_random(struct nnv_partition_case *p) {
     int result = ANEURALNETWORKS_OP_FAILED;
     uint32_t op;
@@ -159,6 +166,10 @@ static void run_random(struct nnv_partition_case *p) {
     if (planned && !nnv_partition_check_plan(p)) return;
     if (!nnv_partition_execute(p, &result)) return;
     if (!nnv_partition_check_devices(p)) return;
+    if (is_unsized(p, result)) {
+        nnv_context_decline(p->s, NNVTS_WHY_OPEN_SHAPES, "the driver can't tell the extents that a model leaves open");
+        return;
+    }
     if (!nnv_partition_expect(p, "the execution", result, ANEURALNETWORKS_NO_ERROR)) return;
     if (!nnv_partition_judge(p) || !nnv_partition_check_counts(p)) return;
     if (p->open_outputs && nnv_partition_open_output(p) && nnv_partition_execute_small(p))

@@ -30,6 +30,7 @@ struct qos_case {
     bool modes; /**< in each mode of execution */
     bool prepares;
     int tier;
+    bool timed; /**< the verdict hangs on how long it takes */
 };
 
 enum {
@@ -258,31 +259,31 @@ static void loop_deadline(struct fixture *b) {
 /* ------------------------------------------------------------------ registry */
 
 static const struct qos_case cases[] = {
-    {"preference_low_power", preference, ANEURALNETWORKS_PREFER_LOW_POWER, FIXTURES, false, true, 0},
-    {"preference_fast_answer", preference, ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, FIXTURES, false, true, 0},
-    {"preference_sustained", preference, ANEURALNETWORKS_PREFER_SUSTAINED_SPEED, FIXTURES, false, true, 0},
-    {"priority_low", priority, NNVTS_PRIORITY_LOW, FIXTURES, false, true, 0},
-    {"priority_medium", priority, NNVTS_PRIORITY_MEDIUM, FIXTURES, false, true, 0},
-    {"priority_high", priority, NNVTS_PRIORITY_HIGH, FIXTURES, false, true, 0},
-    {"prepare_past", prepare_by, PAST, FIXTURES, false, true, 0},
-    {"prepare_tight", prepare_by, TIGHT, FIXTURES, false, true, 0},
-    {"prepare_far", prepare_by, FAR, FIXTURES, false, true, 0},
-    {"cache_past", cache_by, PAST, FIXTURES, false, true, 0},
-    {"cache_tight", cache_by, TIGHT, FIXTURES, false, true, 0},
-    {"cache_far", cache_by, FAR, FIXTURES, false, true, 0},
-    {"execute_past", execute_by, PAST, FIXTURES, true, false, 0},
-    {"execute_tight", execute_by, TIGHT, FIXTURES, true, false, 0},
-    {"execute_far", execute_by, FAR, FIXTURES, true, false, 0},
-    {"duration_none", fenced_duration, 0, FIXTURES, false, false, 0},
-    {"duration_tight", fenced_duration, TIGHT, FIXTURES, false, false, 0},
-    {"duration_far", fenced_duration, FAR, FIXTURES, false, false, 0},
-    {"work", work, 0, WORK, true, false, 1},
-    {"loop_ends", loop_ends, NNVTS_NO_TIME, LOOP, true, false, 0},
-    {"loop_ends_in_time", loop_ends, FAR, LOOP, true, false, 0},
-    {"loop_endless", loop_endless, UINT64_C(1000000), LOOP, true, false, 0},
-    {"loop_no_time", loop_endless, 0, LOOP, true, false, 0},
-    {"loop_default", loop_default, 0, LOOP, true, false, 2},
-    {"loop_deadline", loop_deadline, UINT64_C(20000000), LOOP, true, false, 2},
+    {"preference_low_power", preference, ANEURALNETWORKS_PREFER_LOW_POWER, FIXTURES, false, true, 0, false},
+    {"preference_fast_answer", preference, ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, FIXTURES, false, true, 0, false},
+    {"preference_sustained", preference, ANEURALNETWORKS_PREFER_SUSTAINED_SPEED, FIXTURES, false, true, 0, false},
+    {"priority_low", priority, NNVTS_PRIORITY_LOW, FIXTURES, false, true, 0, false},
+    {"priority_medium", priority, NNVTS_PRIORITY_MEDIUM, FIXTURES, false, true, 0, false},
+    {"priority_high", priority, NNVTS_PRIORITY_HIGH, FIXTURES, false, true, 0, false},
+    {"prepare_past", prepare_by, PAST, FIXTURES, false, true, 0, false},
+    {"prepare_tight", prepare_by, TIGHT, FIXTURES, false, true, 0, false},
+    {"prepare_far", prepare_by, FAR, FIXTURES, false, true, 0, false},
+    {"cache_past", cache_by, PAST, FIXTURES, false, true, 0, false},
+    {"cache_tight", cache_by, TIGHT, FIXTURES, false, true, 0, false},
+    {"cache_far", cache_by, FAR, FIXTURES, false, true, 0, false},
+    {"execute_past", execute_by, PAST, FIXTURES, true, false, 0, false},
+    {"execute_tight", execute_by, TIGHT, FIXTURES, true, false, 0, false},
+    {"execute_far", execute_by, FAR, FIXTURES, true, false, 0, false},
+    {"duration_none", fenced_duration, 0, FIXTURES, false, false, 0, false},
+    {"duration_tight", fenced_duration, TIGHT, FIXTURES, false, false, 0, false},
+    {"duration_far", fenced_duration, FAR, FIXTURES, false, false, 0, false},
+    {"work", work, 0, WORK, true, false, 1, true},
+    {"loop_ends", loop_ends, NNVTS_NO_TIME, LOOP, true, false, 0, false},
+    {"loop_ends_in_time", loop_ends, FAR, LOOP, true, false, 0, false},
+    {"loop_endless", loop_endless, UINT64_C(1000000), LOOP, true, false, 0, true},
+    {"loop_no_time", loop_endless, 0, LOOP, true, false, 0, true},
+    {"loop_default", loop_default, 0, LOOP, true, false, 2, true},
+    {"loop_deadline", loop_deadline, UINT64_C(20000000), LOOP, true, false, 2, true},
 };
 
 /* Adds a case, once for each mode of execution; what names the model. */
@@ -290,8 +291,12 @@ static enum nnv_status add(struct nnv_case_list *list, size_t i, uint64_t fixtur
                            const char *type, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     for (int mode = 0; mode < (cases[i].modes ? NNV_MODES : 1) && !st; mode++) {
-        const struct nnv_case c = {
-            .op = op, .type = type, .tags = cases[i].tier > 1 ? "slow" : "", .a = i, .c = (uint64_t)mode, .d = fixture};
+        const struct nnv_case c = {.op = op,
+                                   .type = type,
+                                   .tags = cases[i].timed ? NNV_TAG_TIMING : "",
+                                   .a = i,
+                                   .c = (uint64_t)mode,
+                                   .d = fixture};
         st = nnv_list_case(list, c, err, "qos/%s/%s%s%s", cases[i].name, what, cases[i].modes ? "/" : "",
                            cases[i].modes ? nnv_mode_name((enum nnv_mode)mode) : "");
     }
@@ -301,7 +306,7 @@ static enum nnv_status add(struct nnv_case_list *list, size_t i, uint64_t fixtur
 static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < sizeof cases / sizeof *cases && !st; i++) {
-        if (config->tier < cases[i].tier) continue;
+        if (nnv_tier(config) < cases[i].tier) continue;
         if (cases[i].model == WORK) st = add(list, i, 0, "products", "FULLY_CONNECTED", "float32", err);
         if (cases[i].model == LOOP) st = add(list, i, 0, "while", "WHILE", "int32", err);
         for (size_t k = 0; k < nnv_fixture_count && cases[i].model == FIXTURES && !st; k++)

@@ -4,6 +4,7 @@
  * the same graph in other words, or executed in another manner. Golden values are never looked at.
  */
 #include "harness/suites/relations/relations.h"
+#include "harness/suites/kit/cases.h"
 #include "harness/suites/kit/vocabulary.h"
 
 #include <stdio.h>
@@ -195,12 +196,8 @@ static const char *name_of(size_t i) {
 }
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
-    static const size_t tiers[] = {2, 12, 200};
     const size_t n = nnv_relation_count + nnv_variation_count;
-    const size_t each = config->count > 0 ? (config->count + n - 1) / n
-                                          : tiers[config->tier < 0   ? 0
-                                                  : config->tier > 2 ? 2
-                                                                     : config->tier];
+    const uint64_t each = nnv_share(config, n, (const uint64_t[]){2, 12, 200});
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < each && !st; k++) {

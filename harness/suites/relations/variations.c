@@ -47,7 +47,7 @@ static void constants_forgotten(struct nnv_context *s, struct nnv_side *first, c
         /* The context renders models into memory of its own: it may be written. */
         const struct nnvts_model *m = &second.fixture.model;
         if (m->operand_values_bytes) memset((void *)(uintptr_t)m->operand_values, 0x55, m->operand_values_bytes);
-        const size_t pooled = m->pool_count ? m->pools[0].size : 0;
+        const size_t pooled = m->pool_count ? (size_t)m->pools[0].size : 0;
         if (pooled) memset(second.fixture.constants, 0x55, pooled);
         if (nnv_side_execute(s, &second)) expect_same(s, variation, first, &second.values);
     }

@@ -136,13 +136,15 @@ static enum nnv_status add(struct nnv_case_list *list, size_t i, enum source sou
     return nnv_list_case(list, c, err, "shapes/%s/%s", cases[i].name, model);
 }
 
-/* Of each operation the first signature and one more; all in tier full. */
+/* Of each operation the first signature and one more; all in tier full; in tier smoke the first, in every other case.
+ */
 static enum nnv_status add_op(struct nnv_case_list *list, int tier, size_t i, enum source source,
                               const struct nnv_op *op, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     for (int sig = 0; sig < op->nsigs && !st; sig++) {
         char types[96], model[160];
-        const bool chosen = sig == 0 || (tier > 0 && sig == (op->code + (int)i) % op->nsigs) || tier > 1;
+        const bool first = sig == 0 && (tier > 0 || (op->code + (int)i) % 2 == 0);
+        const bool chosen = first || (tier > 0 && sig == (op->code + (int)i) % op->nsigs) || tier > 1;
         if (!chosen || (source == ZERO && !nnv_single_has(op, sig, NNV_FILL_ZERO))) continue;
         nnv_single_sig_name(op, sig, types, sizeof types);
         snprintf(model, sizeof model, "%s/%s%s", op->name, types, source == ZERO ? "_zero" : "");
@@ -159,7 +161,7 @@ static enum nnv_status add_graphs(struct nnv_case_list *list, int tier, size_t i
         for (size_t k = 0; k < each && !st && (tier > 1 || nnv_graph_profiles[p].most <= QUICK); k++) {
             char model[96];
             snprintf(model, sizeof model, "%s/%zu", nnv_graph_profiles[p].name, k);
-            st = add(list, i, GRAPH, p << 32 | k, model, NULL, "", "", err);
+            st = add(list, i, GRAPH, (uint64_t)p << 32 | k, model, NULL, "", "", err);
         }
     return st;
 }
@@ -178,10 +180,10 @@ static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_
     for (size_t i = 0; i < CASES && !st; i++) {
         if (cases[i].sources & (FIXTURE | FREE)) st = add_fixtures(list, i, err);
         for (size_t k = 0; k < n && !st && (cases[i].sources & SINGLE); k++)
-            st = add_op(list, config->tier, i, SINGLE, ops[k], err);
+            st = add_op(list, nnv_tier(config), i, SINGLE, ops[k], err);
         for (size_t k = 0; k < n && !st && (cases[i].sources & ZERO); k++)
-            st = add_op(list, config->tier, i, ZERO, ops[k], err);
-        if (!st && (cases[i].sources & GRAPH)) st = add_graphs(list, config->tier, i, err);
+            st = add_op(list, nnv_tier(config), i, ZERO, ops[k], err);
+        if (!st && (cases[i].sources & GRAPH)) st = add_graphs(list, nnv_tier(config), i, err);
     }
     return st;
 }

@@ -39,14 +39,14 @@ static void expect_shape(struct nnv_shape_fixture *b, uint32_t i, uint32_t lengt
 /* Bytes of the output pool that the request's buffers do not have are as they were. */
 static void expect_untouched(struct nnv_shape_fixture *b, const uint8_t *before) {
     const struct nnv_request *v = &b->values;
-    uint64_t from = 0;
+    size_t from = 0;
     for (uint32_t i = 0; i <= nnv_shapes_outputs(b); i++) {
         const struct nnvts_location *l = i < nnv_shapes_outputs(b) ? &v->outputs[i].location : NULL;
-        const uint64_t to = l ? l->offset : v->pools[1].size;
+        const size_t to = l ? l->offset : (size_t)v->pools[1].size;
         if (!nnv_expect(b->s, memcmp(before + from, v->pool_data[1] + from, to - from) == 0,
                         "execute wrote behind the buffer of output %u, which was given as too small", i ? i - 1 : 0))
             b->s->result->worker_damaged = true;
-        if (l) from = (uint64_t)l->offset + l->length;
+        if (l) from = (size_t)l->offset + l->length;
     }
 }
 
@@ -146,12 +146,12 @@ void nnv_shapes_roomy(struct nnv_shape_fixture *b) {
     wide.abi.pools = wide.pools;
     if (!nnv_context_try(s, &run)) return;
     b->values.result = wide.result;
-    uint64_t from = 0;
+    size_t from = 0;
     for (uint32_t i = 0; i <= n; i++) {
         const struct nnvts_location *l = &b->values.outputs[i < n ? i : 0].location;
         for (const uint64_t to = i < n ? l->offset : size; from < to; from++)
             if (!nnv_expect(s, wide.pool_data[1][from] == FILL, "execute wrote outside its output buffers")) return;
-        if (i < n) from = (uint64_t)l->offset + l->length;
+        if (i < n) from = (size_t)l->offset + l->length;
     }
     for (uint32_t i = 0; i < n; i++) {
         struct nnvts_location *l = &b->values.outputs[i].location;

@@ -192,13 +192,18 @@ static enum nnv_status list_row(struct nnv_case_list *list, enum nnv_validate_ta
                                 struct choice *chosen, const struct tier *tier, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     size_t n = 0, operations = 0;
-    char name[256];
+    struct nnv_text name = {0};
+    nnv_text_addf(&name, "%s/%s/", nnv_validate_tables[table], row->name);
+    const size_t prefix = name.len;
     for (size_t i = 0; i < sources->count; i++) {
         const struct source *s = &sources->item[i];
         if ((row->needs & s->has) != row->needs || (row->type && row->type == s->main_type)) continue;
-        snprintf(name, sizeof name, "%s/%s/%s", nnv_validate_tables[table], row->name, s->name);
-        chosen[n++] = (struct choice){nnv_hash_str(name), s};
+        name.len = prefix;
+        nnv_text_add(&name, s->name);
+        if (!name.failed) chosen[n++] = (struct choice){nnv_hash_bytes(name.data, name.len), s};
     }
+    if (name.failed) st = nnv_no_memory(err);
+    nnv_text_free(&name);
     qsort(chosen, n, sizeof *chosen, by_key);
     for (size_t i = 0; i < n && !st; i++) {
         const struct source *s = chosen[i].source;

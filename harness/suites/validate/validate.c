@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "harness/suites/kit/cases.h"
 #include "harness/suites/kit/fixture_models.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
@@ -163,7 +164,7 @@ static bool refuse_model(struct fixture *b, const struct nnv_model_mutator *row,
 
 static bool run_model(struct fixture *b) {
     bool did;
-    if (refuse_model(b, nnv_model_mutator(b->c->a), &did) && did) still_serves(b);
+    if (refuse_model(b, nnv_model_mutator((size_t)b->c->a), &did) && did) still_serves(b);
     return did;
 }
 
@@ -244,7 +245,7 @@ static bool run_boundary_case(struct fixture *b) {
 static bool has_turn(const struct fixture *b, enum nnv_validate_table table, size_t i,
                      const struct nnv_validate_row *row) {
     enum { ONE_IN = 16 };
-    const int tier = b->s->env->config->tier;
+    const int tier = nnv_tier(b->s->env->config);
     if (row->level > b->s->device->feature_level) return false;
     return tier >= NNV_VALIDATE_LAST_TIER || (b->pick + i * 7 + (uint64_t)table) % ONE_IN == 0;
 }
@@ -291,6 +292,7 @@ static bool build_spec(struct fixture *b) {
     enum nnv_status st = nnv_suite_spec.build(s->env->config, b->c, s->env->arena, &spec, &err);
     if (!st) st = nnv_validate(&spec->model, s->env->arena, &level, &err);
     if (st == NNV_UNSUPPORTED) return nnv_context_decline(s, NNVTS_WHY_NO_REFERENCE, "%s", err.text);
+    if (st == NNV_INVALID) return nnv_context_decline(s, NNVTS_WHY_MALFORMED, "%s", err.text);
     if (st) return nnv_context_error(s, "%s", err.text);
     b->spec = spec;
     if (nnv_abi_pool_bytes(&spec->model) > LARGE_BYTES || spec->model.main.noperations > LARGE_OPERATIONS)

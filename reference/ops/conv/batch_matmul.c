@@ -84,7 +84,8 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     double *abs = NULL, *sums = k->out[0];
     if (!p.room_x || !p.room_y) return nnv_no_memory(err);
     const double *x = nnv_units(k, X), *y = nnv_units(k, Y), scale = nnv_scale(k, X, 0) * nnv_scale(k, Y, 0);
-    multiply(&p, x, y, sums);
+    const bool replay = nnv_linear_replays(k);
+    if (!replay) multiply(&p, x, y, sums);
     if (nnv_linear_needs_abs(k)) {
         x = nnv_linear_abs(k, x, nnv_elems(k, X));
         y = nnv_linear_abs(k, y, nnv_elems(k, Y));
@@ -93,7 +94,10 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
         multiply(&p, x, y, abs);
     }
     for (size_t e = 0; e < elems; e++) {
-        if (k->u_a > 0) sums[e] = nnv_sum(k, sums[e], (double)p.depth, abs ? abs[e] : 0, 1);
+        if (replay)
+            sums[e] = nnv_noise_replay(k);
+        else if (k->u_a > 0)
+            sums[e] = nnv_sum(k, sums[e], (double)p.depth, abs ? abs[e] : 0, 1);
         sums[e] *= scale;
         if (k->multiplier) k->multiplier[e] = scale / (double)k->call->out[0].operand->scale;
     }

@@ -42,30 +42,37 @@ static struct direct direct_of(const struct nnv_kernel *k, uint32_t groups) {
     };
 }
 
-/* The sums of one output position, of all channels. */
-static void sum_position(const struct direct *d, const double *x, const int64_t *rows, const int64_t *cols,
-                         const double *f, double *sums) {
-    uint32_t depth = d->x.c / d->groups, share = d->y.c / d->groups;
-    for (uint32_t k = 0; k < d->y.c; k++) {
-        const double *from = x + k / share * depth * d->x.sc;
-        double sum = 0;
-        for (uint32_t p = 0; p < d->fh; p++)
-            for (uint32_t q = 0; q < d->fw; q++) {
-                const double *w = f + (((size_t)k * d->fh + p) * d->fw + q) * depth;
-                if (rows[p] < 0 || cols[q] < 0) continue;
-                const double *cell = from + (size_t)rows[p] * d->x.sh + (size_t)cols[q] * d->x.sw;
-                for (uint32_t c = 0; c < depth; c++) sum += cell[c * d->x.sc] * w[c];
-            }
-        sums[k] = sum;
-    }
+/* The filter [channel, p, q, depth] as [p, q, depth, channel]. */
+static void turn_filter(const struct direct *d, const double *f, double *to) {
+    const size_t taps = (size_t)d->fh * d->fw * (d->x.c / d->groups);
+    for (size_t k = 0; k < d->y.c; k++)
+        for (size_t t = 0; t < taps; t++) to[t * d->y.c + k] = f[k * taps + t];
 }
 
-/* sums[position, channel], positions in the order [N,H,W]. */
+/* Adds what a cell of the input gives to the sums of all channels; f: the turned filter at the cell's tap. */
+static void add_cell(const struct direct *d, const double *cell, const double *f, double *sums) {
+    const uint32_t depth = d->x.c / d->groups, share = d->y.c / d->groups;
+    for (uint32_t g = 0; g < d->groups; g++)
+        for (uint32_t c = 0; c < depth; c++) {
+            const double v = cell[((size_t)g * depth + c) * d->x.sc], *w = f + (size_t)c * d->y.c + (size_t)g * share;
+            for (uint32_t k = 0; k < share; k++) sums[g * share + k] += v * w[k];
+        }
+}
+
+/* sums[position, channel], positions in the order [N,H,W], from a turned filter. */
 static void sum_all(const struct direct *d, const double *x, const double *f, double *sums) {
+    const size_t tap = (size_t)(d->x.c / d->groups) * d->y.c;
+    memset(sums, 0, (size_t)d->y.n * d->y.h * d->y.w * d->y.c * sizeof *sums);
     for (uint32_t n = 0; n < d->y.n; n++)
         for (uint32_t i = 0; i < d->y.h; i++)
             for (uint32_t j = 0; j < d->y.w; j++, sums += d->y.c)
-                sum_position(d, x + n * d->x.sn, d->rows + (size_t)i * d->fh, d->cols + (size_t)j * d->fw, f, sums);
+                for (uint32_t p = 0; p < d->fh; p++)
+                    for (uint32_t q = 0; q < d->fw; q++) {
+                        const int64_t row = d->rows[(size_t)i * d->fh + p], col = d->cols[(size_t)j * d->fw + q];
+                        if (row < 0 || col < 0) continue;
+                        add_cell(d, x + n * d->x.sn + (size_t)row * d->x.sh + (size_t)col * d->x.sw,
+                                 f + ((size_t)p * d->fw + q) * tap, sums);
+                    }
 }
 
 /* Writes output 0 and the multipliers. NNV_NO_MEMORY. */
@@ -81,13 +88,17 @@ static enum nnv_status sum_up(struct nnv_kernel *k, const struct direct *d, stru
         .winograd = d->winograd,
     };
     if (!nnv_linear_replays(k)) {
-        const double *x = nnv_units(k, NNV_CONV_X), *f = nnv_units(k, NNV_CONV_FILTER);
+        const size_t taps = nnv_elems(k, NNV_CONV_FILTER);
+        const double *x = nnv_units(k, NNV_CONV_X), *f;
+        double *turned = NNV_NEW(k->scratch, double, taps);
         l.sums = NNV_NEW(k->scratch, double, l.positions * d->y.c);
-        if (!l.sums) return nnv_no_memory(err);
+        if (!l.sums || !turned) return nnv_no_memory(err);
+        turn_filter(d, nnv_units(k, NNV_CONV_FILTER), turned);
+        f = turned;
         sum_all(d, x, f, l.sums);
         if (nnv_linear_needs_abs(k)) {
             x = nnv_linear_abs(k, x, nnv_elems(k, NNV_CONV_X));
-            f = nnv_linear_abs(k, f, nnv_elems(k, NNV_CONV_FILTER));
+            f = nnv_linear_abs(k, f, taps);
             l.abs = NNV_NEW(k->scratch, double, l.positions * d->y.c);
             if (!x || !f || !l.abs) return nnv_no_memory(err);
             sum_all(d, x, f, l.abs);

@@ -78,20 +78,19 @@ enum nnv_status nnv_linear_finish(struct nnv_kernel *k, const struct nnv_linear 
     }
     add_bias(l, bias);
     if (l->abs && l->winograd && !spread_tile(k, l)) return nnv_no_memory(err);
+    double *line = replay ? NNV_NEW(k->scratch, double, l->channels) : NULL;
+    if (replay && !line) return nnv_no_memory(err);
     for (size_t p = 0; p < l->positions; p++) {
-        size_t at = position(l, p);
-        for (uint32_t c = 0; c < l->channels; c++) {
-            size_t i = p * l->channels + c, e = at + c * step;
-            double v;
-            if (replay)
-                v = nnv_noise_replay(k);
-            else if (noise)
-                v = nnv_sum(k, l->sums[i], l->terms + 1, l->abs ? l->abs[i] : 0, factor);
-            else
-                v = l->sums[i];
-            k->out[0][e] = v * scale[c];
-            if (k->multiplier) k->multiplier[e] = scale[c] / out_scale;
-        }
+        double *sums = replay ? line : l->sums + p * l->channels, *y = k->out[0] + position(l, p);
+        const double *abs = l->abs ? l->abs + p * l->channels : NULL;
+        for (uint32_t c = 0; c < l->channels && replay; c++) sums[c] = nnv_noise_replay(k);
+        for (uint32_t c = 0; c < l->channels && noise && !replay; c++)
+            sums[c] = nnv_sum(k, sums[c], l->terms + 1, abs ? abs[c] : 0, factor);
+        for (uint32_t c = 0; c < l->channels; c++) y[c * step] = sums[c] * scale[c];
+    }
+    for (size_t p = 0; p < l->positions && k->multiplier; p++) {
+        double *multiplier = k->multiplier + position(l, p);
+        for (uint32_t c = 0; c < l->channels; c++) multiplier[c * step] = scale[c] / out_scale;
     }
     return NNV_OK;
 }

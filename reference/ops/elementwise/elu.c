@@ -17,6 +17,7 @@ static const struct nnv_sig sigs[] = {
 
 /* e^x - 1: an implementation rounds e^x first. */
 static double less_one(struct nnv_kernel *k, double x) {
+    if (k->same_inputs) return nnv_noise_replay(k);
     double y = expm1(x);
     return k->noise ? nnv_noise_add(k, y, k->u_i * (2 * nnv_ulps(k, NNV_ULPS_EXP) * exp(x) + fabs(y)) + k->eta) : y;
 }

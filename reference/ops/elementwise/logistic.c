@@ -22,7 +22,8 @@ static const struct nnv_sig tangent_sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(3, QU
     static enum nnv_status eval_##KIND(struct nnv_kernel *k, struct nnv_err *err) {                                    \
         (void)err;                                                                                                     \
         const double *x = nnv_real(k, 0);                                                                              \
-        for (size_t e = 0, n = nnv_elems(k, 0); e < n; e++) k->out[0][e] = nnv_sigmoid(k, FUNCTION(x[e]), ULPS);       \
+        for (size_t e = 0, n = nnv_elems(k, 0); e < n; e++)                                                            \
+            k->out[0][e] = k->same_inputs ? nnv_noise_replay(k) : nnv_sigmoid(k, FUNCTION(x[e]), ULPS);                \
         return NNV_OK;                                                                                                 \
     }                                                                                                                  \
     NNV_UNARY_RECORD(NAME, 1, FORMULA, inputs, KIND, KIND##_sigs, eval_##KIND, NNV_RANK_4_SAMPLED,                     \

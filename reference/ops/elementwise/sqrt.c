@@ -15,7 +15,8 @@ static enum nnv_status eval_sqrt(struct nnv_kernel *k, struct nnv_err *err) {
     const double *x = nnv_real(k, 0);
     for (size_t e = 0, n = nnv_elems(k, 0); e < n; e++) {
         bool hazard = !(x[e] >= 2 * nnv_spread(k, 0, e)) || (x[e] > 0 && x[e] < k->eta);
-        k->out[0][e] = nnv_hazard(k, nnv_function(k, sqrt(x[e]), NNV_ULPS_SQRT), hazard);
+        double y = k->same_inputs ? nnv_noise_replay(k) : nnv_function(k, sqrt(x[e]), NNV_ULPS_SQRT);
+        k->out[0][e] = nnv_hazard(k, y, hazard);
     }
     return NNV_OK;
 }

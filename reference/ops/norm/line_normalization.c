@@ -124,11 +124,12 @@ static void lrn_line(struct nnv_kernel *k, const double *x, double *y, struct nn
     for (int64_t i = 0; i < n; i++) {
         int64_t first = i > p->radius ? i - p->radius : 0, last = p->radius < n - 1 - i ? i + p->radius : n - 1;
         double sum = 0;
-        for (int64_t j = first; j <= last; j++) {
+        for (int64_t j = first; j <= last && !k->same_inputs; j++) {
             double v = x[(size_t)j * l.inner];
             sum += v * v;
         }
-        sum = nnv_round(k, nnv_sum(k, sum, (double)(last - first + 1), sum, 1));
+        sum = k->same_inputs ? nnv_noise_replay(k) : nnv_sum(k, sum, (double)(last - first + 1), sum, 1);
+        sum = nnv_round(k, sum);
         double base = nnv_round(k, p->bias + nnv_round(k, p->alpha * sum));
         double y_i = x[(size_t)i * l.inner] * power(k, base, -p->beta);
         y[(size_t)i * l.inner] = nnv_hazard(k, y_i, !(base > 0));

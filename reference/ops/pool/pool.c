@@ -108,13 +108,14 @@ static enum nnv_status eval(struct nnv_kernel *k, double (*pool)(struct nnv_kern
 /* Padding is not counted: the divisor is the number of cells inside the tensor. */
 static double average(struct nnv_kernel *k, const struct area *a) {
     double sum = 0, abs = 0, n = (double)a->h * a->w;
-    for (uint32_t i = 0; i < a->h; i++)
+    for (uint32_t i = 0; i < a->h && !k->same_inputs; i++)
         for (uint32_t j = 0; j < a->w; j++) {
             double v = a->cell[i * a->sh + j * a->sw];
             sum += v;
             abs += fabs(v);
         }
-    return nnv_round(k, nnv_sum(k, sum, n, abs, 1) / n);
+    sum = k->same_inputs ? nnv_noise_replay(k) : nnv_sum(k, sum, n, abs, 1);
+    return nnv_round(k, sum / n);
 }
 
 /* A NaN, which in a perturbed row means "not compared", wins. */
@@ -131,12 +132,13 @@ static double maximum(struct nnv_kernel *k, const struct area *a) {
 
 static double root_mean_square(struct nnv_kernel *k, const struct area *a) {
     double sum = 0, n = (double)a->h * a->w;
-    for (uint32_t i = 0; i < a->h; i++)
+    for (uint32_t i = 0; i < a->h && !k->same_inputs; i++)
         for (uint32_t j = 0; j < a->w; j++) {
             double v = a->cell[i * a->sh + j * a->sw];
             sum += v * v;
         }
-    double mean = nnv_round(k, nnv_sum(k, sum, n, sum, 1) / n);
+    sum = k->same_inputs ? nnv_noise_replay(k) : nnv_sum(k, sum, n, sum, 1);
+    double mean = nnv_round(k, sum / n);
     return nnv_function(k, sqrt(mean < 0 ? 0 : mean), NNV_ULPS_SQRT);
 }
 

@@ -257,7 +257,8 @@ static struct nnv_rt_prepare_options prepare_options(const ANeuralNetworksCompil
 /** A prepared plan on these devices; those that are dead support nothing. */
 static int compile(ANeuralNetworksCompilation *c, struct ANeuralNetworksDevice *const *devices, size_t count,
                    uint64_t deadline_ns, struct nnv_rt_plan **out) {
-    const struct nnv_rt_plan_options options = {.devices = devices, .device_count = count, .preference = c->preference};
+    const struct nnv_rt_plan_options options = {
+        .devices = devices, .device_count = count, .preference = c->preference, .only = c->only};
     const struct nnv_rt_prepare_options how = prepare_options(c, deadline_ns);
     struct nnv_rt_plan *plan = NULL;
     uint64_t since = nnv_rt_trace_begin();

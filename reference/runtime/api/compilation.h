@@ -27,6 +27,7 @@ struct ANeuralNetworksCompilation {
     size_t device_count;
     struct ANeuralNetworksDevice **devices;
     int32_t preference, priority;
+    const bool *only;    /**< see nnv_rt_plan_options; borrowed */
     uint64_t timeout_ns; /**< 0: none */
     bool has_token;      /**< caching was asked for */
     char *cache_dir;     /**< NULL: files are given, or there is no caching */

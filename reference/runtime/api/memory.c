@@ -37,18 +37,18 @@ static int map_file(int fd, size_t offset, size_t size, int prot, ANeuralNetwork
     return ANEURALNETWORKS_NO_ERROR;
 }
 
-struct ANeuralNetworksMemory *nnv_rt_memory_shared(size_t bytes) {
+struct ANeuralNetworksMemory *nnv_rt_memory_shared(uint64_t bytes) {
     ANeuralNetworksMemory *m = NULL;
-    if (bytes == 0 || bytes > INT64_MAX) return NULL;
+    if (bytes == 0 || bytes > PTRDIFF_MAX) return NULL;
     int fd = memfd_create("nnapi", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return NULL;
     /* Of sealed size, so that a driver in another process may map it rather than copy it. */
     if (ftruncate(fd, (off_t)bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0 ||
-        map_file(fd, 0, bytes, PROT_READ | PROT_WRITE, &m) != 0) {
+        map_file(fd, 0, (size_t)bytes, PROT_READ | PROT_WRITE, &m) != 0) {
         close(fd);
         return NULL;
     }
-    nnv_rt_vlog(NNV_RT_LOG_MEMORY, "shared memory of %zu bytes", bytes);
+    nnv_rt_vlog(NNV_RT_LOG_MEMORY, "shared memory of %zu bytes", (size_t)bytes);
     return m;
 }
 
@@ -56,7 +56,7 @@ struct ANeuralNetworksMemory *nnv_rt_memory_shared(size_t bytes) {
 static bool file_holds(int fd, size_t offset, size_t size) {
     struct stat file;
     size_t end;
-    if (fstat(fd, &file) != 0 || __builtin_add_overflow(offset, size, &end) || end > INT64_MAX) return false;
+    if (fstat(fd, &file) != 0 || __builtin_add_overflow(offset, size, &end) || end > PTRDIFF_MAX) return false;
     return !S_ISREG(file.st_mode) || (off_t)end <= file.st_size;
 }
 
@@ -67,7 +67,11 @@ int ANeuralNetworksMemory_createFromFd(size_t size, int protect, int fd, size_t 
     *memory = NULL;
     if (size == 0) return nnv_rt_error(ANEURALNETWORKS_BAD_DATA, function, "a size of 0 bytes");
     int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (copy < 0) return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, function, "%d is no open file descriptor", fd);
+    if (copy < 0)
+        return nnv_rt_error(ANEURALNETWORKS_UNEXPECTED_NULL, function,
+                            fd < 0 || errno == EBADF ? "%d is no open file descriptor"
+                                                     : "%d: no more file descriptors can be opened",
+                            fd);
     int result = ANEURALNETWORKS_UNMAPPABLE;
     if (file_holds(copy, offset, size)) result = map_file(copy, offset, size, protect, memory);
     if (result == ANEURALNETWORKS_NO_ERROR) return result;

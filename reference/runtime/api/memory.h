@@ -44,7 +44,7 @@ struct ANeuralNetworksMemory {
 
 /** A new shared memory (memfd) of so many bytes, mapped; NULL when it can't be had. Owned: ANeuralNetworksMemory_free.
  */
-struct ANeuralNetworksMemory *nnv_rt_memory_shared(size_t bytes);
+struct ANeuralNetworksMemory *nnv_rt_memory_shared(uint64_t bytes);
 /**
  * Offset and length of an argument or constant: BAD_DATA where they do not lie in the memory, or the length is 0. A
  * memory made from a descriptor is used as a whole: 0 and 0.

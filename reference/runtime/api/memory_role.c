@@ -136,7 +136,7 @@ static int copy_bytes(const struct ANeuralNetworksMemory *src, const struct ANeu
     if (src->buffer) return from_device(src, &b);
     if (dst->buffer) return to_device(&a, dst, to);
     if (!a.data || !b.data) return ANEURALNETWORKS_UNMAPPABLE;
-    memmove(b.data, a.data, to->bytes);
+    memmove(b.data, a.data, (size_t)to->bytes);
     return ANEURALNETWORKS_NO_ERROR;
 }
 

@@ -150,6 +150,12 @@ static int choose_control(struct nnv_rt_chooser *c, uint32_t graph, const struct
     return ANEURALNETWORKS_NO_ERROR;
 }
 
+/** False where only the CPU reference may do the operation. */
+static bool may_do(const struct nnv_rt_chooser *c, uint32_t graph, uint32_t operation, size_t device) {
+    const bool *only = c->options->only;
+    return only == NULL || graph > 0 || c->options->devices[device]->is_cpu || only[c->model->info[0].added[operation]];
+}
+
 static int choose_one(struct nnv_rt_chooser *c, uint32_t graph, uint32_t operation, const bool *supported,
                       struct nnv_rt_choice *choice) {
     const struct nnvts_subgraph *g = nnv_rt_graph_at(c->model, graph);
@@ -157,9 +163,8 @@ static int choose_one(struct nnv_rt_chooser *c, uint32_t graph, uint32_t operati
     int result = ANEURALNETWORKS_NO_ERROR;
     for (size_t d = 0; d < c->options->device_count; d++) {
         double cost = cost_of(c, g, op, d);
-        choice->costs[d] = !supported[d * g->operation_count + operation] ? NAN
-                           : cost >= (double)FLT_MAX                      ? FLT_MAX
-                                                                          : (float)cost;
+        const bool can = supported[d * g->operation_count + operation] && may_do(c, graph, operation, d);
+        choice->costs[d] = !can ? NAN : cost >= (double)FLT_MAX ? FLT_MAX : (float)cost;
     }
     if (nnv_rt_is_control_flow(op))
         result = choose_control(c, graph, op, choice);

@@ -75,6 +75,8 @@ struct nnv_rt_plan_options {
     struct ANeuralNetworksDevice *const *devices; /**< to choose from; the earlier of two equals, but the CPU first */
     size_t device_count;
     int32_t preference;
+    /** One an operation of the main graph, as added: false: only the CPU reference may do it. NULL: all may. */
+    const bool *only;
 };
 
 enum { NNV_RT_NO_DEVICE = -1, NNV_RT_INTERPRETED = -2 };

@@ -254,7 +254,10 @@ static int execute(struct nnv_rt_run *run, struct nnv_rt_activation *a, uint32_t
         result = take_answer(a, s, status, &answer);
         nnv_rt_vlog(device->is_cpu ? NNV_RT_LOG_CPUEXE : NNV_RT_LOG_EXECUTION,
                     "graph %u step %u on %s: status %d, result %d", a->number, step, device->name, (int)status, result);
-        if (result == ANEURALNETWORKS_NO_ERROR) take_timing(run, device, &answer.timing);
+        if (result == ANEURALNETWORKS_NO_ERROR) {
+            take_timing(run, device, &answer.timing);
+            atomic_fetch_add(&device->computed, s->operation_count);
+        }
         const bool again = result == ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE && enlarge(a, s);
         if (result == ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE && !again && is_untold(a, s))
             result = ANEURALNETWORKS_OP_FAILED;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/byoc/cost/cost.h"
 #include "compiler/relay/interp/interp.h"
 #include "tests/kit/compiler/divide.h"
 #include "tests/kit/relay_equal.h"
@@ -20,9 +21,22 @@ static bool accepts(void *ctx, size_t target, const struct nnv_relay_expr *call)
     return s->fault->accepts(&s->real, target, call);
 }
 
+/* A text as the fault leaves it. */
+static const char *given(const struct nnv_divide *d, enum compiler_text which, const char *text,
+                         struct nnv_arena *arena) {
+    json_t *doc = d->fault && d->fault->text ? json_loads(text, 0, NULL) : NULL;
+    if (!doc) return text;
+    d->fault->text(which, doc);
+    char *written = json_dumps(doc, 0);
+    const char *kept = written ? nnv_arena_strdup(arena, written) : NULL;
+    free(written);
+    json_decref(doc);
+    return kept ? kept : text;
+}
+
 static enum nnv_status annotate(const struct nnv_divide *d, struct nnv_arena *arena, struct nnv_annotator *out,
                                 struct nnv_err *err) {
-    const char *text = d->support ? d->support : "[]";
+    const char *text = given(d, COMPILER_SUPPORT, d->support ? d->support : "[]", arena);
     struct nnv_support *support;
     enum nnv_status s = nnv_support_read(text, strlen(text), "support", d->targets, d->n_targets, arena, &support, err);
     if (s != NNV_OK) return s;
@@ -38,11 +52,28 @@ static enum nnv_status annotate(const struct nnv_divide *d, struct nnv_arena *ar
 
 static enum nnv_status merge(const struct nnv_divide *d, struct nnv_relay_module *m, struct nnv_arena *arena,
                              struct nnv_err *err) {
+    const char *text = given(d, COMPILER_PATTERNS, d->patterns, arena);
     struct nnv_pattern_table table;
-    enum nnv_status s = nnv_pattern_read(d->patterns, strlen(d->patterns), "patterns", arena, &table, err);
+    enum nnv_status s = nnv_pattern_read(text, strlen(text), "patterns", arena, &table, err);
     if (s != NNV_OK) return s;
     if (d->fault && d->fault->table) d->fault->table(&table, arena);
     return nnv_merge_composite(m, &table, err);
+}
+
+/* Rules for regions, and by what they are chosen. */
+static enum nnv_status read_rules(const struct nnv_divide *d, struct nnv_arena *arena, struct nnv_prune *prune,
+                                  struct nnv_err *err) {
+    const char *text = given(d, COMPILER_RULES, d->prune ? d->prune : "{}", arena);
+    enum nnv_status s = nnv_prune_read(text, strlen(text), "rules", arena, prune, err);
+    if (s != NNV_OK || !d->costs) return s;
+    struct nnv_cost_model *model = NNV_NEW(arena, struct nnv_cost_model, 1);
+    struct nnv_cost_selection *selection = NNV_NEW(arena, struct nnv_cost_selection, 1);
+    if (!model || !selection) return nnv_no_memory(err);
+    *selection = (struct nnv_cost_selection){.model = model, .method = NNV_COST_EXACT, .arena = arena};
+    prune->select = nnv_cost_select;
+    prune->select_ctx = selection;
+    text = given(d, COMPILER_COSTS, d->costs, arena);
+    return nnv_cost_read(text, strlen(text), "costs", arena, model, err);
 }
 
 static enum nnv_status parse(const char *text, struct nnv_arena *arena, struct nnv_relay_module **m,
@@ -60,8 +91,9 @@ enum nnv_status nnv_divide(const struct nnv_divide *d, struct nnv_arena *arena, 
     if (s == NNV_OK && d->fault && d->fault->parsed) d->fault->parsed(out->m);
     if (s == NNV_OK) s = annotate(d, arena, &out->annotator, err);
     if (s == NNV_OK && d->patterns) s = merge(d, out->m, arena, err);
-    if (s == NNV_OK && d->prune) s = nnv_prune_read(d->prune, strlen(d->prune), "prune", arena, prune, err);
-    out->prune = d->prune && !(d->fault && d->fault->never_prune) ? prune : NULL;
+    if (s == NNV_OK) s = read_rules(d, arena, prune, err);
+    out->prune = d->fault && d->fault->never_prune ? NULL : prune;
+    out->fault = d->fault;
     if (s == NNV_OK) s = nnv_partition(out->m, &out->annotator, out->prune, &out->partition, err);
     if (s == NNV_OK && d->fault && d->fault->cut) d->fault->cut(out->m, &out->partition);
     return s;
@@ -231,18 +263,43 @@ static bool equal_data(const struct nnv_relay_datum *a, const struct nnv_relay_d
     return true;
 }
 
+/* Two undefined values are equal, and show nothing. */
+static bool is_defined(const struct nnv_relay_datum *d) {
+    for (size_t i = 0; i < d->n; i++)
+        if (isnan(d->values[i])) return false;
+    for (size_t i = 0; i < d->n_fields; i++)
+        if (!is_defined(d->fields[i])) return false;
+    return true;
+}
+
+/* The values of @main's parameters; a fault forgets what one operator asks of an operand. */
+static enum nnv_status draw(const struct nnv_divided *d, uint64_t seed, struct nnv_arena *arena,
+                            struct nnv_relay_datum **args, struct nnv_err *err) {
+    struct nnv_relay_expr *main = nnv_relay_find(d->before, "main");
+    const char *op = d->fault ? d->fault->drawn.op : NULL;
+    struct nnv_relay_list list;
+    enum nnv_status s = nnv_relay_arguments(main, seed, arena, args, err);
+    if (s != NNV_OK || !op) return s;
+    if (nnv_relay_post_order(main, NULL, NULL, arena, &list) != NNV_OK) return nnv_no_memory(err);
+    for (size_t i = 0; i < list.n; i++)
+        for (size_t k = 0; k < main->n_params; k++)
+            if (nnv_relay_is_op(list.exprs[i], op) && list.exprs[i]->args[d->fault->drawn.operand] == main->params[k] &&
+                !(args[k] = nnv_relay_datum_random(main->params[k]->type, seed + k, arena)))
+                return nnv_no_memory(err);
+    return NNV_OK;
+}
+
 static bool same_values(const struct nnv_divided *d, uint64_t seed, struct nnv_arena *arena, struct nnv_text *why) {
     struct nnv_relay_datum *before, *after, **args;
     const struct nnv_relay_expr *main = nnv_relay_find(d->before, "main");
     struct nnv_err err = {0};
     if (nnv_relay_check(d->before, &err) != NNV_OK || nnv_relay_check(d->m, &err) != NNV_OK) return says(why, err.text);
     if (!(args = NNV_NEW(arena, struct nnv_relay_datum *, main->n_params))) return says(why, "out of memory");
-    for (size_t i = 0; i < main->n_params; i++)
-        if (!(args[i] = nnv_relay_datum_random(main->params[i]->declared, seed + i, arena)))
-            return says(why, "out of memory");
+    if (draw(d, seed, arena, args, &err) != NNV_OK) return says(why, err.text);
     if (nnv_relay_run(d->before, "main", args, main->n_params, NULL, arena, &before, &err) != NNV_OK ||
         nnv_relay_run(d->m, "main", args, main->n_params, NULL, arena, &after, &err) != NNV_OK)
         return says(why, err.text);
+    if (!is_defined(before)) return says(why, "the program's own result is NaN");
     return equal_data(before, after) || says(why, "the divided program has other values");
 }
 

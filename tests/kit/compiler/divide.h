@@ -11,6 +11,7 @@
 /** A program, and how it is to be divided. Members but text may be NULL. */
 struct nnv_divide {
     const char *text, *patterns, *support, *prune;
+    const char *costs; /**< a cost model, by which regions are chosen */
     const char *const *targets;
     size_t n_targets;
     const struct compiler_fault *fault;
@@ -21,6 +22,7 @@ struct nnv_divided {
     struct nnv_annotator annotator;
     const struct nnv_prune *prune; /**< or NULL */
     struct nnv_partition partition;
+    const struct compiler_fault *fault; /**< or NULL */
 };
 
 /** Parses, infers, merges composites, cuts. All is of arena. */
@@ -38,18 +40,22 @@ void nnv_divided_host(const struct nnv_partition *p, struct nnv_text *out);
 /**
  * Of any program: printed and parsed it is the same; regions and composites put back where they were taken from give
  * the program as it was; their functions have no two equal parameters; a second run finds nothing to do; the
- * interpreter (run: where it can run) gives the same values before and after. False: why says what does not hold.
+ * interpreter (run: where it can run) gives the same values before and after, none of them NaN. False: why says what
+ * does not hold.
  */
 bool nnv_divided_holds(const struct nnv_divided *d, bool run, uint64_t seed, struct nnv_arena *arena,
                        struct nnv_text *why);
 
 /** A small program, and what must come of it. In the JSON and the program ' stands for ". */
 struct structure_case {
-    const char *name;                                 /**< "merge/escaping_value": the pass, and what is in question */
-    const char *body;                                 /**< of @main(%x, %y, %c, %t) */
-    const char *patterns, *support, *targets, *prune; /**< may be NULL; targets: "b,a" */
-    const char *expected;                             /**< as nnv_divided_line() writes it, but for blanks at the end */
+    const char *name; /**< "merge/escaping_value": the pass, and what is in question */
+    const char *body; /**< of @main(%x, %y, %c, %t) */
+    /** May be NULL; targets: "b,a"; prune: rules, or a cost model behind STRUCTURE_COSTS. */
+    const char *patterns, *support, *targets, *prune;
+    /** As nnv_divided_line() writes it, but for blanks at the end; or "! " and a part of the message of the error. */
+    const char *expected;
 };
+#define STRUCTURE_COSTS "costs: "
 extern const struct structure_case structure_cases[];
 extern const size_t structure_case_count;
 

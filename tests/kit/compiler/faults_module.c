@@ -115,6 +115,27 @@ void fault_no_checks(struct nnv_pattern_table *t, struct nnv_arena *arena) {
     for (size_t i = 0; i < t->n; i++) t->entries[i].n_checks = 0;
 }
 
+/* An entry with several checks becomes one entry for each of them. */
+void fault_any_check(struct nnv_pattern_table *t, struct nnv_arena *arena) {
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) n += t->entries[i].n_checks > 1 ? t->entries[i].n_checks : 1;
+    struct nnv_pattern_entry *made = NNV_NEW(arena, struct nnv_pattern_entry, n);
+    if (!made) return;
+    n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct nnv_pattern_entry *e = &t->entries[i];
+        made[n++] = *e;
+        for (size_t k = 0; e->n_checks > 1 && k < e->n_checks; k++) {
+            made[n - 1] = *e;
+            made[n - 1].checks = &e->checks[k];
+            made[n - 1].n_checks = 1;
+            n += k + 1 < e->n_checks;
+        }
+    }
+    t->entries = made;
+    t->n = n;
+}
+
 /* ----------------------------------------------------------------------- annotators */
 
 bool fault_last_target(const struct nnv_annotator *real, size_t target, const struct nnv_relay_expr *call) {
@@ -288,4 +309,21 @@ void fault_axis(struct nnv_relay_module *m, struct nnv_partition *p) {
              i++)
             if (list.exprs[i]->n_attrs && !strcmp(list.exprs[i]->attrs[0].key, "axis")) list.exprs[i]->n_attrs = 0;
     nnv_arena_free(arena);
+}
+
+/* ------------------------------------------------------------------------- classes */
+
+/* A copy begins one element before the first that it is to take. */
+void fault_offset(struct nnv_program *p) {
+    for (size_t i = 0; i < p->n_steps; i++)
+        for (size_t k = 0; k < p->steps[i].moves.n; k++) {
+            struct nnv_program_move *move = &p->steps[i].moves.move[k];
+            if (move->from > 0) move->from--;
+        }
+}
+
+/* All copies of a step take from its first operand. */
+void fault_source(struct nnv_program *p) {
+    for (size_t i = 0; i < p->n_steps; i++)
+        for (size_t k = 0; k < p->steps[i].moves.n; k++) p->steps[i].moves.move[k].source = 0;
 }

@@ -17,6 +17,28 @@
 #define PAIR "[" RULE("two", RELU(RELU(ANY))) "]"
 #define RELU_ADD "[" RULE("ra", RELU(OP("add", ANY, ANY))) "]"
 #define USUAL "['nn.relu', 'add', 'multiply', 'subtract', 'abs', 'concatenate', 'split']"
+#define HALF "%0 = cast(%x, dtype='float16'); %1 = nn.relu(%0); %2 = nn.relu(%y); (%1, %2)"
+#define FOLDED "%0 = reshape(%x, newshape=[2, 4]); %1 = nn.relu(%0); %2 = nn.relu(%y); (%1, %2)"
+#define THERE_AND_BACK "%0 = cast(%x, dtype='float16'); cast(%0, dtype='float32')"
+#define CLIPS "%0 = clip(%x, a_min=0f, a_max=6f); clip(%0, a_min=0f, a_max=1f)"
+
+/* The host takes 21 us for the chain: 11 for the first two operations, 9 for the last; the target 2.5 for each pair. */
+#define CHAIN "%0 = abs(%x); %1 = nn.relu(%0); %2 = exp(%1); %3 = sqrt(%2); tanh(%3)"
+#define CHEAP "['abs', 'nn.relu', 'sqrt', 'tanh']"
+#define TWO_TARGETS "{'a': ['abs', 'nn.relu'], 'b': ['sqrt', 'tanh']}"
+#define NO_REGION "| | abs,nn.relu,exp,sqrt,tanh"
+#define OF_X "(float32[8])->float32[8]"
+#define TIMES(op, host, target, noise)                                                                                 \
+    "'" op OF_X "': {'host': " host ", 'target': " target ", 'host_noise': " noise ", 'target_noise': " noise "}"
+#define PROFILE(launch, crossing, noise, more)                                                                         \
+    STRUCTURE_COSTS                                                                                                    \
+    "{'target': {'launch_us': " launch "}, 'crossing': {'us': " crossing ", 'gbytes': 1e12}" more                      \
+    ", 'ops': {" TIMES("abs", "10", "2", noise) ", " TIMES("nn.relu", "1", "0.5", noise) ", " TIMES(                   \
+        "exp", "1", "1", noise) ", " TIMES("sqrt", "8", "2", noise) ", " TIMES("tanh", "1", "0.5", noise) "}}"
+/* Times of the pairs as wholes, by their keys. */
+#define REGIONS(first, second)                                                                                         \
+    ", 'regions': {'2 operations, 53e8481521e4fd1947c1e45db7533f2b': {'target': " first                                \
+    "}, '2 operations, 5351f0c437dfb2a3b8618e3ba36c2839': {'target': " second "}}"
 
 const struct structure_case structure_cases[] = {
     /* -------------------------------------------------------- MergeComposite */
@@ -249,7 +271,75 @@ const struct structure_case structure_cases[] = {
     {"cut/prune_looks_into_composites", "%0 = add(%x, %y); %1 = nn.relu(%0); %2 = exp(%1); abs(%2)", RELU_ADD,
      "['abs']", NULL, "{'keep_if_any': ['add']}", "nnapi.ra(add,nn.relu;2) | %1>nnapi;2/1 | exp,abs"},
     {"cut/composite_counts_as_one", "%0 = add(%x, %y); nn.relu(%0)", RELU_ADD, NULL, NULL, "{'min_ops': 2}",
-     "nnapi.ra(add,nn.relu;2) | | nnapi.ra"},
+     "| | add,nn.relu"},
+    /* -------------------------------------------------- conditions on types, and several */
+    {"annotate/element_type", HALF, NULL, "[{'op': 'nn.relu', 'dtype': ['float16']}]", NULL, NULL,
+     "| %1>nnapi;1/1 | cast,nn.relu"},
+    {"annotate/rank", FOLDED, NULL, "[{'op': 'nn.relu', 'rank': [2, 3]}]", NULL, NULL,
+     "| %1>nnapi;1/1 | reshape,nn.relu"},
+    {"annotate/shape", FOLDED, NULL, "[{'op': 'nn.relu', 'shape': [2, null]}]", NULL, NULL,
+     "| %1>nnapi;1/1 | reshape,nn.relu"},
+    {"annotate/other_shape", FOLDED, NULL, "[{'op': 'nn.relu', 'shape': [2, 3]}]", NULL, NULL,
+     "| | reshape,nn.relu,nn.relu"},
+    {"annotate/type_of_the_result", THERE_AND_BACK, NULL, "[{'op': 'cast', 'dtype': ['float16']}]", NULL, NULL,
+     "| %0>nnapi;1/1 | cast"},
+    {"annotate/type_of_an_operand", THERE_AND_BACK, NULL, "[{'op': 'cast', 'dtype': ['float16'], 'operand': 0}]", NULL,
+     NULL, "| %ret>nnapi;1/1 | cast"},
+    {"annotate/operand_that_is_not_there", "nn.relu(%x)", NULL, "[{'op': 'nn.relu', 'rank': [1], 'operand': 2}]", NULL,
+     NULL, "| | nn.relu"},
+    {"annotate/all_conditions", CLIPS, NULL,
+     "[{'op': 'clip', 'all': [{'attr': 'a_min', 'in': [0]}, {'attr': 'a_max', 'in': [6]}]}]", NULL, NULL,
+     "| %0>nnapi;1/1 | clip"},
+    {"annotate/attribute_and_type", CLIPS, NULL, "[{'op': 'clip', 'attr': 'a_max', 'in': [6], 'dtype': ['float16']}]",
+     NULL, NULL, "| | clip,clip"},
+    {"merge/all_checks", CLIPS,
+     "[{'name': 'nnapi.c', 'pattern': {'op': 'clip', 'id': 'c'}, 'check': [{'node': 'c', 'attr': 'a_min', 'in': [0]}, "
+     "{'node': 'c', 'attr': 'a_max', 'in': [6]}]}]",
+     NULL, NULL, NULL, "nnapi.c(clip;1) | %0>nnapi;1/1 | clip"},
+    {"merge/check_of_a_type", HALF,
+     "[{'name': 'nnapi.h', 'pattern': {'op': 'nn.relu', 'id': 'r'}, 'check': [{'node': 'r', 'dtype': ['float16']}]}]",
+     NULL, NULL, NULL, "nnapi.h(nn.relu;1) | %1>nnapi;1/1 | cast,nn.relu"},
+    /* ------------------------------------------------------ members that nobody knows */
+    {"annotate/unknown_member", "nn.relu(%x)", NULL, "[{'op': 'add', 'dtypes': []}]", NULL, NULL,
+     "! [0]: unknown member 'dtypes'"},
+    {"annotate/no_element_type", "nn.relu(%x)", NULL, "[{'op': 'add', 'dtype': ['float32', 3]}]", NULL, NULL,
+     "! \"dtype\" is a list of element types"},
+    {"annotate/unknown_member_of_a_condition", "nn.relu(%x)", NULL,
+     "[{'op': 'add', 'all': [{'attr': 'a', 'in': [], 'or': 1}]}]", NULL, NULL, "! [0].all[0]: unknown member 'or'"},
+    {"annotate/empty_condition", "nn.relu(%x)", NULL, "[{'op': 'add', 'all': [{}]}]", NULL, NULL, "! a condition says"},
+    {"merge/unknown_member", "nn.relu(%x)", "[{'name': 'a.b', 'pattern': '*', 'checks': []}]", NULL, NULL, NULL,
+     "! [0]: unknown member 'checks'"},
+    {"merge/unknown_member_of_a_pattern", "nn.relu(%x)", "[{'name': 'a.b', 'pattern': {'op': 'add', 'shape': [1]}}]",
+     NULL, NULL, NULL, "! [0].pattern: unknown member 'shape'"},
+    {"merge/unknown_member_of_a_table", "nn.relu(%x)", "{'patterns': [], 'defines': {}}", NULL, NULL, NULL,
+     "! unknown member 'defines'"},
+    {"cut/unknown_rule", "nn.relu(%x)", NULL, NULL, NULL, "{'min_opss': 9}", "! unknown member 'min_opss'"},
+    /* -------------------------------------------------------------- choosing by cost */
+    {"cost/two_regions_pay", CHAIN, NULL, CHEAP, NULL, PROFILE("1", "0.5", "0.25", ""),
+     "| %0,%1>nnapi;1/1 %3,%ret>nnapi;1/1 | exp"},
+    {"cost/less_than_the_noise", CHAIN, NULL, CHEAP, NULL, PROFILE("1", "0.5", "5", ""), NO_REGION},
+    /* the first saves 3.5 and the second 1.5; the noise of each is 2 */
+    {"cost/noise_of_each_region", CHAIN, NULL, CHEAP, NULL, PROFILE("4", "0.5", "0.5", ""),
+     "| %0,%1>nnapi;1/1 | exp,sqrt,tanh"},
+    {"cost/tensors_cross", CHAIN, NULL, CHEAP, NULL, PROFILE("1", "5", "0", ""), NO_REGION},
+    {"cost/measured_regions", CHAIN, NULL, CHEAP, NULL, PROFILE("1000", "0.5", "0", REGIONS("1.5", "2")),
+     "| %0,%1>nnapi;1/1 %3,%ret>nnapi;1/1 | exp"},
+    {"cost/measured_regions_are_dearer", CHAIN, NULL, CHEAP, NULL, PROFILE("1", "0.5", "0", REGIONS("30", "30")),
+     NO_REGION},
+    {"cost/measured_region_is_refused", CHAIN, NULL, CHEAP, NULL, PROFILE("1", "0.5", "0", REGIONS("1", "null")),
+     NO_REGION},
+    {"cost/targets", CHAIN, NULL, TWO_TARGETS, NULL, PROFILE("1", "0.5", "0", ""), "| %0,%1>a;1/1 %3,%ret>b;1/1 | exp"},
+    {"cost/launch_of_a_target", CHAIN, NULL, TWO_TARGETS, NULL,
+     PROFILE("1", "0.5", "0", ", 'targets': {'b': {'launch_us': 50}}"), "| %0,%1>a;1/1 | exp,sqrt,tanh"},
+    {"cost/time_of_a_target", CHAIN, NULL, "{'a': ['abs'], 'b': ['sqrt']}", NULL,
+     STRUCTURE_COSTS "{'target': {'launch_us': 0}, 'crossing': {'us': 0}, 'ops': {'abs" OF_X "': {'host': 9, "
+                     "'target': 1, 'targets': {'a': 20}}, 'sqrt" OF_X "': {'host': 9, 'target': 1}}}",
+     "| %3>b;1/1 | abs,nn.relu,exp,tanh"},
+    /* -------------------------------------------------------- values by what they are for */
+    {"values/variance", "%0 = nn.batch_norm(%x, %x, %x, %x, %y, axis=0); %0.0", NULL, NULL, NULL, NULL,
+     "| | nn.batch_norm"},
+    {"values/root", "sqrt(%x)", NULL, NULL, NULL, NULL, "| | sqrt"},
+    {"values/logarithm", "log(%y)", NULL, NULL, NULL, NULL, "| | log"},
 };
 const size_t structure_case_count = sizeof structure_cases / sizeof *structure_cases;
 
@@ -282,18 +372,23 @@ bool structure_case_holds(const struct structure_case *c, const struct compiler_
     const char *targets[MOST_TARGETS];
     struct nnv_divide d = {.patterns = quoted(c->patterns, arena),
                            .support = quoted(c->support, arena),
-                           .prune = quoted(c->prune, arena),
                            .targets = targets,
                            .fault = fault};
+    const char *prune = quoted(c->prune, arena);
+    const bool by_cost = prune && !strncmp(prune, STRUCTURE_COSTS, strlen(STRUCTURE_COSTS));
+    *(by_cost ? &d.costs : &d.prune) = by_cost ? prune + strlen(STRUCTURE_COSTS) : prune;
     char *rest = c->targets ? nnv_arena_strdup(arena, c->targets) : NULL;
     for (char *name; rest && d.n_targets < MOST_TARGETS && (name = strsep(&rest, ","));) targets[d.n_targets++] = name;
     d.text = quoted(nnv_arena_printf(arena, "%s%s\n}\n", head, c->body), arena);
     struct nnv_divided divided;
     struct nnv_err err = {0};
-    if (!d.text || nnv_divide(&d, arena, &divided, &err) != NNV_OK) {
-        nnv_text_add(why, d.text ? err.text : "out of memory");
+    const bool refused = d.text && nnv_divide(&d, arena, &divided, &err) != NNV_OK;
+    const char *message = c->expected[0] == '!' ? c->expected + strlen("! ") : NULL;
+    if (!d.text || refused != (message != NULL) || (refused && !strstr(err.text, message))) {
+        nnv_text_addf(why, "%s\ninstead of\n%s", d.text ? err.text : "out of memory", c->expected);
         return false;
     }
+    if (refused) return true;
     /* the interpreter needs the values of constants, and an end */
     bool runs = !strstr(c->body, "meta[") && !strstr(c->body, "%loop");
     return same_line(c, d.text, &divided.partition, why) && nnv_divided_holds(&divided, runs, 1, arena, why);

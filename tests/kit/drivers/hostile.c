@@ -264,6 +264,15 @@ static void habit_hub_next_low(void) { each_shared(set_next_low); }
 static void habit_unmap_shared(void) { each_shared(unmap); }
 static void habit_forbid_shared(void) { each_shared(forbid); }
 
+/** The folder of the run, $HOSTILE_OUT, goes away; a link to the folder `victim` beside it takes its place. */
+static void habit_exchange_folder(void) {
+    const char *out = getenv("HOSTILE_OUT");
+    char stolen[PATH_MAX];
+    if (out == NULL || snprintf(stolen, sizeof stolen, "%s.stolen", out) >= PATH_MAX) return;
+    if (access(stolen, F_OK) == 0) return;
+    if (rename(out, stolen) != 0 || symlink("victim", out) != 0) abort();
+}
+
 /* --------------------------------------------------------------- other processes */
 
 static void habit_daemon(void) {
@@ -347,6 +356,7 @@ static const struct mode {
     AT("handle-signals", handle_signals, EXECUTE),
     AT("timer", timer, EXECUTE),
     AT("folder", folder, EXECUTE),
+    AT("exchange-folder", exchange_folder, EXECUTE),
     AT("umask", umask, EXECUTE),
     AT("clear-environment", clear_environment, EXECUTE),
     AT("change-environment", change_environment, EXECUTE),

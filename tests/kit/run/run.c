@@ -47,7 +47,8 @@ void setup_free(struct setup *s) {
 
 void add_case(struct setup *s, const char *suite, enum fault fault, uint64_t b) {
     /* Cases of one operation that hang in one phase end its being asked. */
-    static const char *const op[FAULTS] = {[HANG_BUSY] = "SUB", [HANG_ASLEEP] = "MUL", [STOPPED] = "DIV"};
+    static const char *const op[] = {
+        [MANY_FILES] = NULL, [HANG_BUSY] = "SUB", [HANG_ASLEEP] = "MUL", [STOPPED] = "DIV"};
     struct nnv_err err = {0};
     const struct nnv_case c = {
         .name = nnv_arena_printf(s->arena, "%s/ADD/%d/%zu", suite, (int)fault, s->list.count),

@@ -60,6 +60,14 @@ enum fault {
     FAULTS,
     WRONG_ONCE, /* only the first time, as a file tells */
     WRONG_THEN_HANGS,
+    SLOW_CHECK,    /* a second, while nnvts compares */
+    ENDLESS_BUILD, /* always, while nnvts builds */
+    DEAF_TO_TERM,  /* hangs, and does not die of SIGTERM */
+    TIDIES_UP,     /* hangs, and leaves by itself when it is asked to */
+    CHATTERS,      /* prints a word now and then for a second */
+    NO_MEMORY,     /* is refused memory and does not look */
+    ONE_LARGE_FILE,
+    MANY_FILES, /* each within the limit of one */
 };
 
 /** Instead of the suites of nnvts: "fake" misbehaves as its cases say, "made" can be built, too, "spec" replays. */

@@ -67,6 +67,40 @@ static bool is_first(const char *name) {
 
 /* ------------------------------------------------------------- what a case does */
 
+static void leave(int number) {
+    (void)number;
+    _exit(7);
+}
+
+/** A second with a word now and then. */
+static void chatter(void) {
+    for (int i = 0; i < 10; i++) {
+        printf("still here\n");
+        fflush(stdout);
+        usleep(100000);
+    }
+}
+
+/** A gigabyte, whoever gives it. */
+static void take_memory(void) {
+    volatile char *room = malloc((size_t)1 << 30);
+    room[0] = 1;
+}
+
+/** So many files of a megabyte, below the folder of the tests. */
+static void write_files(int files, int megabytes) {
+    static const char block[1 << 20];
+    char path[PATH_MAX];
+    for (int i = 0; i < files; i++) {
+        snprintf(path, sizeof path, "%s/large%d", root, i);
+        const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        for (int k = 0; fd >= 0 && k < megabytes; k++)
+            if (write(fd, block, sizeof block) < 0) break;
+        if (fd >= 0) close(fd);
+        unlink(path);
+    }
+}
+
 static void fail_case(struct nnv_result *r, const char *why) {
     r->verdict = NNVTS_FAIL;
     nnv_text_add(&r->reason, why);
@@ -212,6 +246,34 @@ static void act(enum fault fault, struct nnv_case_env *env) {
         break;
     case SLOW:
         usleep(2000); /* work that takes time */
+        break;
+    case SLOW_CHECK:
+        *env->phase = NNV_PHASE_CHECK;
+        sleep(1);
+        break;
+    case ENDLESS_BUILD:
+        *env->phase = NNV_PHASE_BUILD;
+        hang();
+        break;
+    case DEAF_TO_TERM:
+        signal(SIGTERM, SIG_IGN);
+        hang();
+        break;
+    case TIDIES_UP:
+        signal(SIGTERM, leave);
+        hang();
+        break;
+    case CHATTERS:
+        chatter();
+        break;
+    case NO_MEMORY:
+        take_memory();
+        break;
+    case ONE_LARGE_FILE:
+        write_files(1, 4);
+        break;
+    case MANY_FILES:
+        write_files(8, 1);
         break;
     }
 }

@@ -4,15 +4,18 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "tests/kit/test.h"
 
 static char folder[64];
@@ -116,23 +119,169 @@ static void a_full_disk_says_so(void **state) {
     assert_true(S_ISCHR(st.st_mode)); /* not replaced */
 }
 
+/* Told before the work, and nothing is left behind. */
+static void what_can_be_written_is_tried(void **state) {
+    (void)state;
+    struct nnv_err err;
+    static const char *const any[] = {"", NULL};
+    char **before, **after, dir[512];
+    size_t n = 0, now = 0;
+    snprintf(dir, sizeof dir, "%s", in_folder("tried"));
+    assert_int_equal(nnv_folder_make(dir, &err), NNV_OK);
+    assert_int_equal(nnv_file_write(in_folder("tried/file"), "x", 1, &err), NNV_OK);
+    assert_int_equal(nnv_file_list(dir, any, &before, &n, &err), NNV_OK);
+    assert_int_equal(nnv_file_try(dir, true, &err), NNV_OK);
+    assert_int_equal(nnv_file_try(in_folder("tried/new/er"), true, &err), NNV_OK);
+    assert_int_equal(nnv_file_try(in_folder("tried/file"), false, &err), NNV_OK);
+    assert_int_equal(nnv_file_try(in_folder("tried/other"), false, &err), NNV_OK);
+    assert_int_equal(nnv_file_try("/dev/stdout", false, &err), NNV_OK);
+    assert_int_equal(nnv_file_try(in_folder("tried/none/other"), false, &err), NNV_INVALID);
+    assert_int_equal(nnv_file_try(in_folder("tried/file"), true, &err), NNV_INVALID);
+    assert_int_equal(nnv_file_try(in_folder("tried/file/below"), true, &err), NNV_INVALID);
+    assert_int_equal(nnv_file_try(dir, false, &err), NNV_INVALID);
+    assert_int_equal(nnv_file_try("/proc/nnvts/out", true, &err), NNV_INVALID);
+    assert_non_null(strstr(err.text, "/proc/nnvts/out: cannot create"));
+    assert_int_equal(nnv_file_list(dir, any, &after, &now, &err), NNV_OK);
+    assert_int_equal(now, n);
+    nnv_file_list_free(before, n);
+    nnv_file_list_free(after, now);
+}
+
+static void expect_content(const char *name, const char *content) {
+    struct nnv_err err;
+    char *data = NULL;
+    size_t size = 0;
+    if (nnv_file_read(in_folder(name), 100, &data, &size, &err) != NNV_OK) fail_msg("%s", err.text);
+    assert_string_equal(data, content);
+    free(data);
+}
+
+/* As on a file system that knows no exchange of names. */
+static bool exchanges = true;
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
+    if (flags == 0 || exchanges) return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+    errno = EINVAL;
+    return -1;
+}
+
+/* What was there is kept once, and nothing is ever deleted. */
+static void a_folder_is_set_aside(void **state) {
+    (void)state;
+    struct nnv_err err;
+    char dir[512];
+    snprintf(dir, sizeof dir, "%s/", in_folder("aside"));
+    assert_int_equal(nnv_folder_set_aside(dir, &err), NNV_OK); /* nothing is there */
+    assert_int_equal(access(in_folder("aside.previous"), F_OK), -1);
+    assert_int_equal(nnv_folder_make(dir, &err), NNV_OK);
+    assert_int_equal(nnv_file_write(in_folder("aside/x"), "1", 1, &err), NNV_OK);
+    assert_int_equal(nnv_folder_set_aside(dir, &err), NNV_OK);
+    expect_content("aside.previous/x", "1");
+    assert_int_equal(access(in_folder("aside"), F_OK), -1);
+    assert_int_equal(nnv_folder_make(dir, &err), NNV_OK);
+    assert_int_equal(nnv_file_write(in_folder("aside/x"), "2", 1, &err), NNV_OK);
+    assert_int_equal(nnv_folder_set_aside(dir, &err), NNV_OK);
+    expect_content("aside.previous/x", "2");
+    expect_content("aside/x", "1");
+    assert_int_equal(access(in_folder("aside.previous~"), F_OK), -1);
+    exchanges = false;
+    assert_int_equal(nnv_folder_set_aside(dir, &err), NNV_OK);
+    expect_content("aside.previous/x", "1");
+    expect_content("aside/x", "2");
+    assert_int_equal(access(in_folder("aside.previous~"), F_OK), -1);
+    exchanges = true;
+}
+
 static void folders_are_made_with_parents(void **state) {
     (void)state;
     struct nnv_err err;
-    assert_int_equal(nnv_file_mkdir(in_folder("x//y/z/"), &err), NNV_OK);
-    assert_int_equal(nnv_file_mkdir(in_folder("x/y/z"), &err), NNV_OK);
+    assert_int_equal(nnv_folder_make(in_folder("x//y/z/"), &err), NNV_OK);
+    assert_int_equal(nnv_folder_make(in_folder("x/y/z"), &err), NNV_OK);
     assert_int_equal(nnv_file_write(in_folder("x/file"), "x", 1, &err), NNV_OK);
-    assert_int_equal(nnv_file_mkdir(in_folder("x/file"), &err), NNV_IO);
-    assert_int_equal(nnv_file_mkdir(in_folder("x/file/y"), &err), NNV_IO);
+    assert_int_equal(nnv_folder_make(in_folder("x/file"), &err), NNV_IO);
+    assert_int_equal(nnv_folder_make(in_folder("x/file/y"), &err), NNV_IO);
     assert_non_null(strstr(err.text, "x/file: cannot create the folder"));
-    assert_int_equal(nnv_file_mkdir("", &err), NNV_IO);
+    assert_int_equal(nnv_folder_make("", &err), NNV_IO);
+}
+
+/* Moves the folder "out" away and puts a symbolic link to "victim" in its place. */
+static void exchange_out(void) {
+    assert_int_equal(rename(in_folder("out"), in_folder("stolen")), 0);
+    assert_int_equal(symlink("victim", in_folder("out")), 0);
+}
+
+static size_t files_in(const char *name) {
+    static const char *const any[] = {"", NULL};
+    struct nnv_err err;
+    char **paths = NULL;
+    size_t count = 0;
+    assert_int_equal(nnv_file_list(in_folder(name), any, &paths, &count, &err), NNV_OK);
+    nnv_file_list_free(paths, count);
+    return count;
+}
+
+/* Whoever exchanges the folder, or a folder in it, for a link gets nothing. */
+static void a_kept_folder_stays_where_it_was(void **state) {
+    (void)state;
+    struct nnv_err err;
+    struct nnv_stream s;
+    char dir[512];
+    snprintf(dir, sizeof dir, "%s", in_folder("out"));
+    assert_int_equal(nnv_folder_make(in_folder("victim"), &err), NNV_OK);
+    assert_int_equal(nnv_folder_make(dir, &err), NNV_OK);
+    assert_int_equal(nnv_stream_open(&s, in_folder("out/begun"), &err), NNV_OK);
+    exchange_out();
+    assert_int_equal(nnv_stream_add(&s, "1", 1, &err), NNV_OK);
+    assert_int_equal(nnv_stream_end(&s, &err), NNV_OK);
+    expect_content("stolen/begun", "1");
+    assert_int_equal(nnv_folder_make(in_folder("out/"), &err), NNV_OK);
+    assert_int_equal(nnv_file_write(in_folder("out//a"), "2", 1, &err), NNV_OK);
+    expect_content("stolen/a", "2");
+    expect_content("out/a", "2"); /* read from there, too */
+    assert_int_equal(nnv_folder_make(in_folder("out/b/c"), &err), NNV_OK);
+    assert_int_equal(nnv_file_create(in_folder("out/b/c/d"), "3", 1, &err), NNV_OK);
+    expect_content("stolen/b/c/d", "3");
+    assert_int_equal(nnv_folder_remove(in_folder("out/a"), &err), NNV_OK);
+    assert_int_equal(nnv_folder_remove(in_folder("out/a"), &err), NNV_OK); /* is gone already */
+    assert_int_equal(nnv_folder_remove(in_folder("out/b"), &err), NNV_IO);
+    assert_int_equal(symlink("../victim", in_folder("stolen/link")), 0);
+    assert_int_equal(nnv_file_write(in_folder("out/link/e"), "x", 1, &err), NNV_IO);
+    assert_int_equal(nnv_folder_make(in_folder("out/link"), &err), NNV_IO);
+    assert_int_equal(nnv_folder_make(in_folder("out/link/f"), &err), NNV_IO);
+    assert_int_equal(symlink("/dev/null", in_folder("stolen/null")), 0);
+    assert_int_equal(nnv_file_write(in_folder("out/null"), "4", 1, &err), NNV_OK); /* the link is replaced */
+    expect_content("stolen/null", "4");
+    assert_int_equal(files_in("victim"), 0);
+    /* Once it was deleted, it can be made anew: what is there by then. */
+    assert_int_equal(remove_folder(in_folder("stolen")), 0);
+    assert_int_equal(nnv_file_write(in_folder("out/a"), "x", 1, &err), NNV_IO);
+    assert_int_equal(unlink(in_folder("out")), 0);
+    assert_int_equal(nnv_folder_make(dir, &err), NNV_OK);
+    assert_int_equal(nnv_file_write(in_folder("out/a"), "5", 1, &err), NNV_OK);
+    expect_content("out/a", "5");
+    assert_int_equal(files_in("victim"), 0);
+}
+
+/* A driver may close what it did not open, or put something else in its place. */
+static void a_lost_descriptor_is_not_believed(void **state) {
+    (void)state;
+    struct nnv_err err;
+    assert_int_equal(nnv_folder_make(in_folder("lost"), &err), NNV_OK);
+    const int next = open("/", O_RDONLY | O_CLOEXEC);
+    for (int fd = 3; fd < next; fd++) dup2(next, fd);
+    close(next);
+    assert_int_equal(nnv_file_write(in_folder("lost/a"), "1", 1, &err), NNV_OK);
+    expect_content("lost/a", "1");
+    assert_int_equal(nnv_folder_make(in_folder("lost"), &err), NNV_OK); /* and is kept again */
+    assert_int_equal(rename(in_folder("lost"), in_folder("found")), 0);
+    assert_int_equal(nnv_file_write(in_folder("lost/b"), "2", 1, &err), NNV_OK);
+    expect_content("found/b", "2");
 }
 
 /* Nobody who may write to the folder can have prepared where a file is written first. */
 static void temporary_files_are_new(void **state) {
     (void)state;
     char *a, *b;
-    const int one = nnv_file_temporary("x", &a), two = nnv_file_temporary("x", &b);
+    const int one = nnv_file_temporary(AT_FDCWD, "x", &a), two = nnv_file_temporary(AT_FDCWD, "x", &b);
     assert_true(one >= 0 && two >= 0);
     assert_string_not_equal(a, b);
     assert_int_equal(fcntl(one, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
@@ -142,13 +291,11 @@ static void temporary_files_are_new(void **state) {
     unlink(b);
     free(a);
     free(b);
-    assert_true(nnv_file_temporary("/nowhere/x", &a) < 0);
+    assert_true(nnv_file_temporary(AT_FDCWD, "/nowhere/x", &a) < 0);
     assert_null(a);
     struct nnv_err err;
     assert_int_equal(symlink("victim", "link"), 0);
-    assert_int_equal(nnv_file_create("link", "x", 1, &err), NNV_IO);
-    assert_int_equal(access("victim", F_OK), -1);
-    assert_int_equal(nnv_file_write("link", "x", 1, &err), NNV_OK); /* replaced, not followed */
+    assert_int_equal(nnv_file_create("link", "x", 1, &err), NNV_OK); /* replaced, not followed */
     assert_int_equal(access("victim", F_OK), -1);
     unlink("link");
 }
@@ -170,7 +317,7 @@ static void listings_are_sorted_and_filtered(void **state) {
     struct nnv_err err;
     static const char *const names[] = {"l/b.jsonl", "l/a.json", "l/sub/c.json", "l/d.txt", "l/json"};
     static const char *const suffixes[] = {".json", ".jsonl", NULL};
-    assert_int_equal(nnv_file_mkdir(in_folder("l/sub/deep"), &err), NNV_OK);
+    assert_int_equal(nnv_folder_make(in_folder("l/sub/deep"), &err), NNV_OK);
     for (size_t i = 0; i < 5; i++) assert_int_equal(nnv_file_write(in_folder(names[i]), "", 0, &err), NNV_OK);
     assert_int_equal(symlink("..", in_folder("l/sub/circle")), 0);
     assert_int_equal(symlink("../a.json", in_folder("l/sub/link.json")), 0);
@@ -190,13 +337,37 @@ static void listings_are_sorted_and_filtered(void **state) {
     nnv_file_list_free(paths, count);
 }
 
+/* Whatever standard output leads to, the name in /dev stays what it is. */
+static void test_names_of_devices(void **state) {
+    (void)state;
+    struct nnv_err err = {0};
+    struct stat before, after;
+    char path[64], file[] = "/tmp/nnvts-file-XXXXXX", text[8] = "";
+    const int fd = mkstemp(file);
+    assert_true(fd >= 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", fd);
+    assert_int_equal(lstat(path, &before), 0);
+    assert_int_equal(nnv_file_write(path, "seen", 4, &err), NNV_OK);
+    assert_int_equal(lstat(path, &after), 0);
+    assert_true(S_ISLNK(after.st_mode));
+    assert_int_equal(pread(fd, text, sizeof text - 1, 0), 4);
+    assert_string_equal(text, "seen");
+    close(fd);
+    unlink(file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_of_devices),
         cmocka_unit_test(writes_and_reads),
         cmocka_unit_test(limits_are_kept),
         cmocka_unit_test(refusals_name_the_path),
         cmocka_unit_test(a_full_disk_says_so),
+        cmocka_unit_test(what_can_be_written_is_tried),
+        cmocka_unit_test(a_folder_is_set_aside),
         cmocka_unit_test(folders_are_made_with_parents),
+        cmocka_unit_test(a_kept_folder_stays_where_it_was),
+        cmocka_unit_test(a_lost_descriptor_is_not_believed),
         cmocka_unit_test(temporary_files_are_new),
         cmocka_unit_test(errors_hold_no_control_characters),
         cmocka_unit_test(listings_are_sorted_and_filtered),

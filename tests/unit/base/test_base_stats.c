@@ -192,6 +192,44 @@ static void signed_ranks(void **state) {
     near(approximate / exact, 1, 0.25);
 }
 
+static void trends(void **state) {
+    (void)state;
+    /* half of the slopes of all pairs is 2, also where one number is wild */
+    const double x[] = {0, 1, 2, 3, 4}, line[] = {1, 3, 5, 7, 9}, wild[] = {1, 3, 100, 7, 9};
+    struct nnv_trend t = nnv_trend_of(x, line, 5, 0.9);
+    near(t.slope, 2, 1e-15);
+    /* S = 10, variance 5 * 4 * 15 / 18: z = 9 / 4.0825 */
+    near(t.p, erfc(9 / sqrt(2 * 300.0 / 18)), 1e-15);
+    t = nnv_trend_of(x, wild, 5, 0.9);
+    near(t.slope, 2, 1e-15);
+    assert_true(t.p > 0.1);
+    /* steps are ties: S = 6, variance (300 - 2 * 1 * 9 - 3 * 2 * 11) / 18 */
+    const double step[] = {1, 1, 1, 2, 2};
+    t = nnv_trend_of(x, step, 5, 0.9);
+    near(t.p, erfc(5 / sqrt(2 * (300.0 - 18 - 66) / 18)), 1e-15);
+    const double flat[] = {7, 7, 7, 7, 7};
+    t = nnv_trend_of(x, flat, 5, 0.9);
+    assert_true(t.p == 1 && t.slope == 0 && t.interval.low == 0 && t.interval.high == 0);
+    t = nnv_trend_of(x, line, 3, 0.9);
+    assert_true(t.p == 1 && isinf(t.interval.low));
+    /* an interval holds the slope as often as it promises: 95 of 100, give or take; and a test errs as seldom */
+    int held = 0, alarms = 0;
+    for (uint64_t run = 0; run < 1000; run++) {
+        double at[20], y[20], noise[20];
+        struct nnv_rng rng = nnv_rng_make(7, run, 0);
+        for (int i = 0; i < 20; i++) {
+            at[i] = i;
+            noise[i] = nnv_rng_normal(&rng);
+            y[i] = 0.3 * i + noise[i];
+        }
+        t = nnv_trend_of(at, y, 20, 0.95);
+        held += t.interval.low <= 0.3 && 0.3 <= t.interval.high;
+        alarms += nnv_trend_of(at, noise, 20, 0.95).p < 0.05;
+    }
+    assert_in_range(held, 930, 980);
+    assert_in_range(alarms, 25, 70);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moments_and_quantiles),
@@ -204,6 +242,7 @@ int main(void) {
         cmocka_unit_test(mann_whitney),
         cmocka_unit_test(early_stopping),
         cmocka_unit_test(signed_ranks),
+        cmocka_unit_test(trends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,7 @@ static void out_of_memory_is_remembered(void **state) {
     nnv_text_add(&t, "lost");
     assert_string_equal(t.data, "kept");
     nnv_text_free(&t);
+    assert_true(nnv_text_lacked()); /* for good: main says so in the end */
 }
 
 /* What add makes of s. */

@@ -86,6 +86,13 @@ static void rounding_is_half_away(void **state) {
     static const double in[] = {0.5, -0.5, 1.5, 2.5, -2.5, 0.49999999999999994, 4503599627370497.0, -0.2};
     static const double want[] = {1, -1, 2, 3, -3, 0, 4503599627370497.0, 0};
     for (size_t i = 0; i < sizeof in / sizeof *in; i++) assert_true(nnv_round_half_away(in[i]) == want[i]);
+    struct nnv_rng rng = nnv_rng_make(1, 2, 3);
+    for (int i = 0; i < 200000; i++) { /* of all sizes, halves and their neighbours among them */
+        const double any = ldexp(nnv_rng_uniform(&rng, -1, 1), i % 60 - 3), half = trunc(any) + 0.5;
+        const double v[] = {any, half, nextafter(half, -INFINITY), nextafter(half, INFINITY)};
+        for (int k = 0; k < 4; k++) assert_true(nnv_round_half_away(v[k]) == round(v[k]));
+    }
+    assert_true(isnan(nnv_round_half_away(NAN)) && isinf(nnv_round_half_away(-INFINITY)));
 }
 
 static void stores_clamp_and_round(void **state) {

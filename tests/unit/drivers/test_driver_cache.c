@@ -292,7 +292,10 @@ static void test_every_operation(void **state) {
     size_t count;
     assert_int_equal(nnv_file_list("tests/conformance", suffixes, &paths, &count, NULL), NNV_OK);
     for (int d = 0; d < 2; d++) {
-        const struct nnvts_driver table = {sizeof table, NNVTS_DRIVER_ABI_VERSION, "cached", cached_open, NULL};
+        const struct nnvts_driver table = {.struct_size = sizeof table,
+                                           .abi_version = NNVTS_DRIVER_ABI_VERSION,
+                                           .name = "cached",
+                                           .open = cached_open};
         struct nnv_client plain_client = {0}, cached_client = {0};
         cached.inner = open_driver(drivers[d], NULL);
         cached.files = open_files(cached.inner);

@@ -324,6 +324,77 @@ static void test_burst_memory(void **state) {
     device->release(device);
 }
 
+struct ended {
+    struct nnvts_timing timing;
+    atomic_bool came;
+};
+static void take_timing(void *context, enum nnvts_status status, const struct nnvts_execution_result *result) {
+    struct ended *e = context;
+    assert_int_equal(status, NNVTS_STATUS_NONE);
+    e->timing = result->timing;
+    atomic_store(&e->came, true);
+}
+
+enum { WAYS = 5, IDLE_NS = 50000000 };
+
+/** What an execution in each mode says of its time. */
+static void execute_all_ways(struct nnvts_prepared_model *p, bool measured, struct nnvts_timing timing[WAYS]) {
+    const struct nnvts_execution_config config = {NNVTS_NO_TIME, NNVTS_NO_TIME, measured};
+    struct nnvts_fenced_execution fenced;
+    struct nnvts_fenced_result answer;
+    struct nnvts_execution *reusable;
+    struct nnvts_burst *burst;
+    struct ended e = {.came = false};
+    float out[3];
+    struct call c = {0};
+    give(&c, x3, sizeof x3);
+    take(&c, out, sizeof out);
+    assert_int_equal(p->execute(p, ready(&c), &config, &c.result), NNVTS_STATUS_NONE);
+    timing[0] = c.result.timing;
+    assert_int_equal(p->execute_async(p, ready(&c), &config, take_timing, &e), NNVTS_STATUS_NONE);
+    while (!atomic_load(&e.came)) usleep(100);
+    timing[1] = e.timing;
+    assert_int_equal(p->execute_fenced(p, ready(&c), NULL, 0, &config, NNVTS_NO_TIME, &fenced), NNVTS_STATUS_NONE);
+    struct pollfd signalled = {fenced.sync_fence, POLLIN, 0};
+    assert_int_equal(poll(&signalled, 1, 10000), 1);
+    usleep(IDLE_NS / 1000); /* no part of it */
+    assert_int_equal(fenced.get_result(fenced.context, &answer), NNVTS_STATUS_NONE);
+    fenced.release(fenced.context);
+    timing[2] = answer.launched;
+    assert_int_equal(p->create_execution(p, ready(&c), &config, &reusable), NNVTS_STATUS_NONE);
+    assert_int_equal(reusable->execute(reusable, NNVTS_NO_TIME, &c.result), NNVTS_STATUS_NONE);
+    reusable->release(reusable);
+    timing[3] = c.result.timing;
+    assert_int_equal(p->create_burst(p, &burst), NNVTS_STATUS_NONE);
+    assert_int_equal(burst->execute(burst, ready(&c), (const int64_t[]){-1, -1}, &config, &c.result),
+                     NNVTS_STATUS_NONE);
+    burst->release(burst);
+    timing[4] = c.result.timing;
+}
+
+/** A driver that tells no times is timed by its host, where times are asked for; one that does has the word. */
+static void test_times(void **state) {
+    (void)state;
+    static const char *const drivers[] = {"faulty:legal-untimed", "faulty:none"};
+    struct nnvts_timing timing[WAYS];
+    for (int d = 0; d < 2; d++) {
+        struct nnvts_device *device = open_driver("host", drivers[d]);
+        struct nnvts_prepared_model *p = prepare_relu3(device);
+        execute_all_ways(p, false, timing);
+        for (int i = 0; i < WAYS; i++)
+            assert_true(timing[i].in_driver_ns == NNVTS_NO_TIME && timing[i].on_device_ns == NNVTS_NO_TIME);
+        const uint64_t began = now_ns();
+        execute_all_ways(p, true, timing);
+        const uint64_t took = now_ns() - began - IDLE_NS;
+        for (int i = 0; i < WAYS; i++) {
+            assert_true(timing[i].in_driver_ns > 0 && timing[i].in_driver_ns <= took);
+            assert_true((timing[i].on_device_ns == NNVTS_NO_TIME) == (d == 0));
+        }
+        p->release(p);
+        device->release(device);
+    }
+}
+
 /** What is refused costs nothing: not the host, not what comes after. */
 static void test_refused_requests(void **state) {
     (void)state;
@@ -370,6 +441,7 @@ int main(void) {
         cmocka_unit_test(test_one_process_for_two_devices),
         cmocka_unit_test(test_one_process_for_each_driver),
         cmocka_unit_test(test_burst_memory),
+        cmocka_unit_test(test_times),
         cmocka_unit_test(test_refused_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,8 +103,8 @@ static void put_message(struct host_out *o, uint32_t kind) {
         put_model(o);
         break;
     case HOST_PREPARE:
-        host_prepare_config(host_writing(o), &config);
         put_model(o);
+        host_prepare_config(host_writing(o), &config);
         break;
     case HOST_PREPARE_FROM_CACHE:
         put_cache(o);
@@ -142,7 +142,7 @@ static void put_message(struct host_out *o, uint32_t kind) {
         break;
     case HOST_RUN_EXECUTION:
         host_put_u64(o, execution_id);
-        host_put_u64(o, NNVTS_NO_TIME);
+        host_put_u64(o, NNVTS_NO_TIME); /* a deadline */
         put_room(o);
         break;
     case HOST_CREATE_BURST:
@@ -232,7 +232,8 @@ static bool send_packet(int socket, const struct packet *p) {
         m.msg_control = &control;
         m.msg_controllen = CMSG_SPACE(p->fd_count * sizeof(int));
         struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-        *c = (struct cmsghdr){CMSG_LEN(p->fd_count * sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+        *c = (struct cmsghdr){
+            .cmsg_len = CMSG_LEN(p->fd_count * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
         memcpy(CMSG_DATA(c), p->fds, p->fd_count * sizeof(int));
     }
     return sendmsg(socket, &m, MSG_NOSIGNAL) == (ssize_t)p->bytes;
@@ -548,6 +549,34 @@ static void test_large_payload(void **state) {
     close(ends[1]);
 }
 
+/** What comes after something too large is not sent without it. */
+static void test_too_large(void **state) {
+    (void)state;
+    int ends[2];
+    struct host_out o = {0};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    host_put_u32(&o, 1);
+    host_put_bytes(&o, "", HOST_PAYLOAD_BYTES);
+    host_put_u32(&o, 2);
+    assert_int_equal(o.bytes, sizeof(uint32_t));
+    assert_false(host_send(ends[0], HOST_PREPARE, &o));
+    assert_int_equal(recv(ends[1], &(char){0}, 1, MSG_DONTWAIT), -1);
+    host_out_end(&o);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/** What a driver's table is too short to have is NULL, whatever stands behind the table. */
+static void test_shorter_tables(void **state) {
+    (void)state;
+    const uint32_t table[] = {1, 2, 3, 4}, cut[] = {1, 2, 0, 0};
+    uint32_t out[4] = {9, 9, 9, 9};
+    host_members(out, sizeof out, table, 2 * sizeof *table);
+    assert_memory_equal(out, cut, sizeof cut);
+    host_members(out, sizeof out, table, 100);
+    assert_memory_equal(out, table, sizeof table);
+}
+
 /* -------------------------------------------------------------- a real process */
 
 static pid_t start_host(int *control) {
@@ -613,6 +642,7 @@ int main(void) {
         cmocka_unit_test(test_proper_messages), cmocka_unit_test(test_mutated_messages),
         cmocka_unit_test(test_mutated_hello),   cmocka_unit_test(test_mutated_rings),
         cmocka_unit_test(test_bad_memory),      cmocka_unit_test(test_large_payload),
+        cmocka_unit_test(test_too_large),       cmocka_unit_test(test_shorter_tables),
         cmocka_unit_test(test_real_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

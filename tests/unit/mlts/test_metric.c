@@ -24,6 +24,18 @@ static void ranks(void **state) {
     assert_false(nnv_metric_top(s, 5, 4, 5)); /* NaN is never right */
 }
 
+static void boxes(void **state) {
+    (void)state;
+    const double a[] = {0, 0, 2, 2}, b[] = {1, 1, 3, 3}, c[] = {2, 0, 4, 2}, none[] = {1, 1, 1, 3},
+                 turned[] = {2, 2, 0, 0};
+    near(nnv_metric_iou(a, a), 1);
+    near(nnv_metric_iou(a, b), 1.0 / 7);
+    near(nnv_metric_iou(b, a), 1.0 / 7);
+    near(nnv_metric_iou(a, c), 0); /* they touch */
+    near(nnv_metric_iou(a, none), 0);
+    near(nnv_metric_iou(turned, turned), 0);
+}
+
 static void edits(void **state) {
     (void)state;
     const int32_t kitten[] = {'k', 'i', 't', 't', 'e', 'n'}, sitting[] = {'s', 'i', 't', 't', 'i', 'n', 'g'};
@@ -45,6 +57,7 @@ static void signals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks),
+        cmocka_unit_test(boxes),
         cmocka_unit_test(edits),
         cmocka_unit_test(signals),
     };

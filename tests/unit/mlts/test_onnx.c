@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "reference/eval/eval.h"
 #include "reference/model/validate.h"
+#include "tests/kit/network.h"
 #include "tests/kit/onnx_writer.h"
 
 struct fixture {
@@ -45,36 +46,10 @@ static void import_bad(struct fixture *f, enum nnv_status status, const char *wo
     if (!strstr(err.text, words)) fail_msg("'%s' is not in '%s'", words, err.text);
 }
 
-static uint32_t uses(const struct fixture *f, int32_t code) {
-    const struct nnv_subgraph *s = &f->net.model.main;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->noperations; i++) n += s->operations[i].type == code;
-    return n;
-}
+static uint32_t uses(const struct fixture *f, int32_t code) { return count_operations(&f->net.model, code); }
 
-/** Runs the model on stored numbers, one input behind the other: output 0 as stored numbers, *n of them. */
 static const double *run(struct fixture *f, const double *in, size_t *n) {
-    const struct nnv_subgraph *s = &f->net.model.main;
-    struct nnv_value *v = NNV_NEW(f->arena, struct nnv_value, s->nin);
-    struct nnv_golden *result = NNV_NEW(f->arena, struct nnv_golden, s->nout);
-    const struct nnv_eval_options options = {0};
-    struct nnv_err err = {0};
-    for (uint32_t i = 0; i < s->nin; i++) {
-        const struct nnv_operand *x = &s->operands[s->in[i]];
-        size_t elems;
-        assert_true(nnv_operand_size(x, &elems, &v[i].bytes));
-        v[i].rank = x->rank;
-        memcpy(v[i].dims, x->dims, x->rank * sizeof *x->dims);
-        v[i].data = nnv_arena_alloc(f->arena, v[i].bytes, 1);
-        nnv_store(x->type, in, elems, v[i].data);
-        in += elems;
-    }
-    if (nnv_eval(&f->net.model, v, &options, f->arena, result, &err) != NNV_OK) fail_msg("%s", err.text);
-    const int32_t type = s->operands[s->out[0]].type;
-    *n = result[0].value.bytes / nnv_type(type)->size;
-    double *out = NNV_NEW(f->arena, double, *n);
-    nnv_load(type, result[0].value.data, *n, out);
-    return out;
+    return compute(&f->net.model, in, 0, n, f->arena);
 }
 
 static void expect(struct fixture *f, const double *in, size_t n, const double *want) {

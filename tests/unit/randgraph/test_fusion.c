@@ -30,6 +30,17 @@ static struct nnv_fusion_chain chain_named(const char *name) {
     return chain;
 }
 
+/** What also reads a value in the middle takes its type: RELU takes no integers. */
+static void integers_have_consumers(void **state) {
+    const struct nnv_fusion_chain chain = chain_named("cast_int+add_scalar");
+    (void)state;
+    for (uint64_t index = 0; index < 12; index++) {
+        struct nnv_arena *arena = nnv_arena_new();
+        assert_non_null(build(&chain, ANEURALNETWORKS_TENSOR_FLOAT16, NNV_CONSUMERS_SEVERAL, index, arena));
+        nnv_arena_free(arena);
+    }
+}
+
 static void chains_are_distinct(void **state) {
     struct nnv_fusion_chain a, b;
     (void)state;
@@ -43,6 +54,42 @@ static void chains_are_distinct(void **state) {
             assert_string_not_equal(a.name, b.name);
         }
     }
+}
+
+/** What a step that leaves everything where it is hands on is what it got. */
+static void some_steps_change_nothing(void **state) {
+    static const char *const names[] = {"stay_transpose+conv", "stay_reshape+fc", "stay_pad+matmul", "stay_slice+conv"};
+    struct nnv_arena *arena = nnv_arena_new();
+    (void)state;
+    assert_non_null(arena);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct nnv_fusion_chain chain = chain_named(names[i]);
+        const struct nnv_spec *spec = build(&chain, ANEURALNETWORKS_TENSOR_FLOAT32, NNV_CONSUMERS_OUTPUT, 0, arena);
+        const struct nnv_value *x = &spec->inputs[0], *y = &spec->outputs[1];
+        assert_int_equal(x->bytes, y->bytes);
+        assert_memory_equal(x->data, y->data, x->bytes);
+    }
+    nnv_arena_free(arena);
+}
+
+/** Halves of a value, joined in their order or the other way round: both occur. */
+static void parts_are_joined_in_both_orders(void **state) {
+    struct nnv_arena *arena = nnv_arena_new();
+    const struct nnv_fusion_chain chain = chain_named("split_join");
+    int same = 0, turned = 0;
+    (void)state;
+    assert_non_null(arena);
+    for (uint64_t i = 0; i < 16; i++) {
+        nnv_arena_reset(arena);
+        const struct nnv_spec *spec = build(&chain, ANEURALNETWORKS_TENSOR_FLOAT32, NNV_CONSUMERS_ONE, i, arena);
+        const struct nnv_value *x = &spec->inputs[0], *y = &spec->outputs[0];
+        assert_int_equal(x->bytes, y->bytes);
+        const bool alike = memcmp(x->data, y->data, x->bytes) == 0;
+        same += alike;
+        turned += !alike;
+    }
+    assert_true(same > 0 && turned > 0);
+    nnv_arena_free(arena);
 }
 
 static void every_cell_is_built(void **state) {
@@ -135,11 +182,10 @@ static void the_same_members_give_the_same_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chains_are_distinct),
-        cmocka_unit_test(every_cell_is_built),
-        cmocka_unit_test(consumers_are_what_they_say),
-        cmocka_unit_test(shared_constants_keep_scales),
-        cmocka_unit_test(the_same_members_give_the_same_bytes),
+        cmocka_unit_test(chains_are_distinct),          cmocka_unit_test(integers_have_consumers),
+        cmocka_unit_test(some_steps_change_nothing),    cmocka_unit_test(parts_are_joined_in_both_orders),
+        cmocka_unit_test(every_cell_is_built),          cmocka_unit_test(consumers_are_what_they_say),
+        cmocka_unit_test(shared_constants_keep_scales), cmocka_unit_test(the_same_members_give_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

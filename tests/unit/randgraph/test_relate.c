@@ -15,20 +15,7 @@
 #include "reference/eval/eval.h"
 #include "reference/model/builder.h"
 #include "reference/model/validate.h"
-
-static struct nnv_arena *arena;
-
-static int set_up(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    return arena ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    nnv_arena_free(arena);
-    return 0;
-}
+#include "tests/kit/arena.h"
 
 static const struct nnv_relation *by_name(const char *name) {
     for (size_t i = 0; i < nnv_relation_count; i++)

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/type.h"
 #include "randgraph/single/single.h"
 #include "reference/model/validate.h"
 
@@ -250,6 +251,68 @@ static void test_exact_cases_are_exact(void **state) {
     nnv_arena_free(arena);
 }
 
+/** Number e of an operand, which is a constant or an input. */
+static double number_of(const struct nnv_spec *s, uint32_t operand, size_t e) {
+    const struct nnv_operand *o = &s->model.main.operands[operand];
+    const void *data = o->data;
+    for (uint32_t i = 0; i < s->model.main.nin; i++)
+        if (s->model.main.in[i] == operand) data = s->inputs[i].data;
+    double v;
+    nnv_load(o->type, (const char *)data + e * nnv_type(o->type)->size, 1, &v);
+    return v;
+}
+
+/* No partial sum, in whatever order, is beyond the integers of float16. */
+static void test_exact_sums_are_short(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_single w = {.op = nnv_op_by_name("FULLY_CONNECTED"), .mode = NNV_FILL_EXACT, .seed = 1};
+    while (w.op->sigs[w.sig].type[NNV_T] != ANEURALNETWORKS_TENSOR_FLOAT16) w.sig++;
+    double longest = 0;
+    for (w.variant = 0; w.variant < nnv_single_variants(w.op); w.variant++)
+        for (w.index = 0; w.index < 8; w.index++) {
+            const struct nnv_spec *s = build(&w, arena);
+            const struct nnv_subgraph *m = &s->model.main;
+            const uint32_t *in = m->operations[0].in;
+            const uint32_t units = m->operands[in[1]].dims[0], k = m->operands[in[1]].dims[1];
+            const size_t rows = s->outputs[0].bytes / 2 / units;
+            for (size_t at = 0; at < rows * units; at++) {
+                double sum = fabs(number_of(s, in[2], at % units));
+                for (size_t i = 0; i < k; i++)
+                    sum += fabs(number_of(s, in[0], at / units * k + i) * number_of(s, in[1], at % units * k + i));
+                assert_true(sum <= 2048);
+                longest = fmax(longest, sum);
+            }
+            nnv_arena_reset(arena);
+        }
+    assert_true(longest > 64); /* nor are they nothing */
+    nnv_arena_free(arena);
+}
+
+static void test_edge_values_stay_in_their_range(void **state) {
+    (void)state;
+    enum { N = 4096 };
+    static float v[N];
+    static const double ranges[][2] = {{0.05, 0.95}, {0, 4}, {-1, 1}, {2, 1000}};
+    const struct nnv_operand o = {.type = ANEURALNETWORKS_TENSOR_FLOAT32};
+    for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
+        const struct nnv_fill f = {
+            .mode = NNV_FILL_EDGE, .lo = ranges[r][0], .hi = ranges[r][1], .magnitude = 60000, .density = 1};
+        struct nnv_rng rng = nnv_rng_make(1, 2, r);
+        nnv_fill(&f, &o, &rng, N, v);
+        size_t ends = 0;
+        for (size_t i = 0; i < N; i++) {
+            assert_true(v[i] >= (float)f.lo && v[i] <= (float)f.hi);
+            ends += v[i] == (float)f.hi || v[i] == (float)f.lo;
+        }
+        assert_true(ends > N / 50);
+    }
+    const struct nnv_fill f = {.mode = NNV_FILL_EDGE, .magnitude = 64, .density = 1};
+    struct nnv_rng rng = nnv_rng_make(1, 2, 9);
+    nnv_fill(&f, &o, &rng, N, v);
+    for (size_t i = 0; i < N; i++) assert_true(fabsf(v[i]) <= 64);
+}
+
 /* Each second edge case of an operation that moves values moves infinities and NaN; one that adds does not. */
 static void test_edge_cases_move_infinities(void **state) {
     (void)state;
@@ -346,6 +409,47 @@ static void test_fed_back(void **state) {
     nnv_arena_free(arena);
 }
 
+/* Models that nothing was evaluated for are valid, have the shapes that an evaluation gives, and hold most of the range
+ * that results have: few lie at the ends of their type. */
+static void test_models_alone(void **state) {
+    (void)state;
+    enum { DRAWS = 3 };
+    struct nnv_arena *arena = nnv_arena_new();
+    size_t nops, elems = 0, ends = 0;
+    const struct nnv_op *const *ops = nnv_ops(&nops);
+    for (size_t i = 0; i < nops; i++)
+        for (int sig = 0; sig < ops[i]->nsigs; sig++)
+            for (int index = 0; index < DRAWS; index++) {
+                const struct nnv_single w = {.op = ops[i],
+                                             .sig = sig,
+                                             .variant = index % nnv_single_variants(ops[i]),
+                                             .index = index,
+                                             .seed = 3};
+                struct nnv_spec *s = NULL;
+                struct nnv_err err = {0};
+                nnv_arena_reset(arena);
+                if (nnv_single_model(&w, arena, &s, &err) != NNV_OK ||
+                    nnv_validate(&s->model, arena, NULL, &err) != NNV_OK)
+                    fail_msg("%s, %d: %s", ops[i]->name, sig, err.text);
+                const bool evaluated = s->outputs != NULL;
+                assert_int_equal(evaluated, ops[i]->check_subgraphs != NULL || ops[i]->sizes);
+                assert_int_equal(nnv_single_expect(s, arena, NULL), NNV_OK);
+                for (uint32_t k = 0; k < s->model.main.nout && !evaluated; k++) {
+                    const struct nnv_operand *o = &s->model.main.operands[s->model.main.out[k]];
+                    const struct nnv_type *t = nnv_type(o->type);
+                    assert_int_equal(s->outputs[k].rank, o->rank);
+                    assert_memory_equal(s->outputs[k].dims, o->dims, o->rank * sizeof *o->dims);
+                    for (size_t at = 0; nnv_is_quant(o->type) && at < s->outputs[k].bytes; at += t->size, elems++) {
+                        double v;
+                        nnv_load(t->code, (const char *)s->outputs[k].data + at, 1, &v);
+                        ends += v <= t->min || v >= t->max;
+                    }
+                }
+            }
+    assert_true(elems > 10000 && ends < elems / 4);
+    nnv_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_record),
@@ -356,11 +460,14 @@ int main(void) {
         cmocka_unit_test(test_sweep_has_every_code),
         cmocka_unit_test(test_all_inputs_are_inputs),
         cmocka_unit_test(test_exact_cases_are_exact),
+        cmocka_unit_test(test_exact_sums_are_short),
+        cmocka_unit_test(test_edge_values_stay_in_their_range),
         cmocka_unit_test(test_edge_cases_move_infinities),
         cmocka_unit_test(test_seed_changes_values),
         cmocka_unit_test(test_signature_names_differ),
         cmocka_unit_test(test_bad_hook_is_an_internal_error),
         cmocka_unit_test(test_fed_back),
+        cmocka_unit_test(test_models_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

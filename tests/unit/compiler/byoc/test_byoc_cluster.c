@@ -36,7 +36,7 @@ static void node(struct graph *g, int kind, ...) {
 static void expect(const struct graph *g, const uint32_t *wanted) {
     uint32_t got[MOST];
     struct nnv_err err = {0};
-    assert_int_equal(nnv_cluster_grow(g->nodes, g->n, g->edges, got, &err), NNV_OK);
+    assert_int_equal(nnv_cluster_grow(g->nodes, g->n, g->edges, NULL, 0, got, &err), NNV_OK);
     for (uint32_t i = 0; i < g->n; i++) assert_int_equal(got[i], wanted[i]);
 }
 
@@ -102,9 +102,9 @@ static void test_operands_must_stand_before(void **state) {
     node(&g, 0, 0, -1);
     uint32_t got[MOST];
     struct nnv_err err = {0};
-    assert_int_equal(nnv_cluster_grow(g.nodes, g.n, g.edges, got, &err), NNV_INTERNAL);
+    assert_int_equal(nnv_cluster_grow(g.nodes, g.n, g.edges, NULL, 0, got, &err), NNV_INTERNAL);
     assert_non_null(strstr(err.text, "node 0: operand 0"));
-    assert_int_equal(nnv_cluster_grow(NULL, 0, NULL, got, &err), NNV_OK);
+    assert_int_equal(nnv_cluster_grow(NULL, 0, NULL, NULL, 0, got, &err), NNV_OK);
 }
 
 /* --------------------------------------------------------------- random graphs */
@@ -205,7 +205,7 @@ static void test_random_fewest(void **state) {
         struct graph g = sample(&r, (uint32_t)nnv_rng_int(&r, 2, 9), 1);
         uint32_t best = fewest(&g), got[MOST], count = 0;
         if (best == UINT32_MAX) continue;
-        assert_int_equal(nnv_cluster_grow(g.nodes, g.n, g.edges, got, NULL), NNV_OK);
+        assert_int_equal(nnv_cluster_grow(g.nodes, g.n, g.edges, NULL, 0, got, NULL), NNV_OK);
         for (uint32_t i = 0; i < g.n; i++) count += got[i] == i;
         assert_true(count >= best);
         tried++;
@@ -240,7 +240,7 @@ static void large(uint32_t n, int shape) {
                                           : (uint32_t)nnv_rng_int(&r, 0, i - 1);
     }
     double start = seconds();
-    assert_int_equal(nnv_cluster_grow(nodes, n, edges, of, NULL), NNV_OK);
+    assert_int_equal(nnv_cluster_grow(nodes, n, edges, NULL, 0, of, NULL), NNV_OK);
     double took = seconds() - start;
     print_message("%u nodes, shape %d: %.3f s\n", n, shape, took);
     assert_true(took < 15);

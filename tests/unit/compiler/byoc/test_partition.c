@@ -15,20 +15,7 @@
 #include "reference/model/builder.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
-
-static struct nnv_arena *arena;
-
-static int setup(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    nnv_arena_free(arena);
-    return 0;
-}
+#include "tests/kit/arena.h"
 
 /* ----------------------------------------------------------------------- graphs */
 
@@ -320,7 +307,7 @@ static void test_failures(void **state) {
     d->release(d);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

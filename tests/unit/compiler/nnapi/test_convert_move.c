@@ -15,8 +15,11 @@ static void test_shapes(void **state) {
     refused_at("%x: Tensor[(2, 4), int32]", "reshape(%x, newshape=[8])", 5, "needs feature level 6");
     same(F("(2, 3, 4)"), "transpose(%x, axes=[2, 0, 1])", "TRANSPOSE");
     same(F("(2, 3, 4)"), "transpose(%x)", "TRANSPOSE");
+    same(F("(2, 3, 4, 5)"), "layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NHWC\")", "TRANSPOSE");
     same_at(F("(2, 1, 4)"), "transpose(%x, axes=[1, 0, 2])", 1, "RESHAPE");
     same(F("(2, 3)"), "%0 = reshape(%x, newshape=[2, 3]); nn.relu(%0)", "RELU");
+    refused(F("(1, 4, 1, 2)"), "layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NCHW4c\")",
+            "NCHW to NCHW4c: a TRANSPOSE makes no blocks");
     refused(F("(1, 2, 1, 2, 3)"), "transpose(%x, axes=[4, 3, 2, 1, 0])", "rank 5");
 }
 
@@ -93,6 +96,10 @@ static void test_choices(void **state) {
     same(F("(2, 5)"), "argmin(%x, axis=0, keepdims=True)", "ARGMIN RESHAPE");
     same(F("(2, 5)"), "argmax(%x)", "RESHAPE ARGMAX");
     refused(F("(2, 5)"), "argmax(%x, axis=1, select_last_index=True)", "select_last_index");
+    same("%x: Tensor[(3, 4), float32], %i: Tensor[(3, 2), int32]", "gather(%x, %i, axis=1)", "MUL ADD RESHAPE GATHER");
+    same("%x: Tensor[(3, 4), float32], %i: Tensor[(2, 4), int32]", "gather(%x, %i)", "MUL ADD RESHAPE GATHER");
+    same(F("(3, 2)"), "%0 = ones_like(%x); %1 = cast(%0, dtype=\"int32\"); gather(%x, %1, axis=0)",
+         "CAST MUL ADD RESHAPE GATHER");
 }
 
 static void test_reductions(void **state) {
@@ -123,6 +130,40 @@ static void test_normalisations(void **state) {
     same(F("(2, 5, 4)"), "nn.l2_normalize(%x, eps=0.25f, axis=[1])", "MUL REDUCE_SUM MAXIMUM RSQRT MUL");
     near_to("%x: Tensor[(1, 3, 4, 5), float32], %kg: Tensor[(3), float32], %kb: Tensor[(3), float32]",
             "nn.instance_norm(%x, %kg, %kb)", 1e-5, "INSTANCE_NORMALIZATION MUL ADD");
+    near_to("%x: Tensor[(2, 3, 4), float32], %g: Tensor[(3), float32], %b: Tensor[(3), float32]",
+            "nn.layer_norm(%x, %g, %b, axis=1)", 1e-5, "MEAN SUB MUL MEAN ADD RSQRT MUL RESHAPE MUL RESHAPE ADD");
+    near_to("%x: Tensor[(2, 4, 3, 5), float32], %kg: Tensor[(4), float32], %kb: Tensor[(4), float32]",
+            "nn.group_norm(%x, %kg, %kb, num_groups=2, scale=False)", 1e-5,
+            "RESHAPE MEAN SUB MUL MEAN ADD RSQRT MUL RESHAPE ADD");
+}
+
+/* Statistics that are operands; mean and variance are results, too. */
+static void test_batch_norm(void **state) {
+    (void)state;
+    static const char params[] = "%x: Tensor[(2, 3, 4), float32], %g: Tensor[(3), float32], %b: Tensor[(3), float32],"
+                                 " %m: Tensor[(3), float32], %p: Tensor[(3), float32]";
+    near_to(params, "%0 = nn.batch_norm(%x, %g, %b, %m, %p); %1 = %0.0; nn.relu(%1)", 1e-5,
+            "ADD RSQRT MUL MUL SUB RESHAPE MUL RESHAPE ADD");
+    near_to(params, "nn.batch_norm(%x, %g, %b, %m, %p, center=False)", 1e-5,
+            "ADD RSQRT MUL MUL NEG RESHAPE MUL RESHAPE ADD");
+    refused_at(params, "%0 = nn.batch_norm(%x, %g, %b, %m, %p); %0.0", 2, "RSQRT");
+}
+
+/* Convolutions and pools of one dimension are those of two on images of one line. */
+static void test_lines(void **state) {
+    (void)state;
+    static const char params[] = "%x: Tensor[(2, 4, 9), float32], %w: Tensor[(6, 2, 3), float32],"
+                                 " %kb: Tensor[(6), float32]";
+    near_to(params,
+            "%0 = nn.conv1d(%x, %w, strides=[2], padding=[2, 1], dilation=[1], groups=2, channels=6, kernel_size=[3]);"
+            " %1 = nn.bias_add(%0, %kb); nn.relu(%1)",
+            1e-5, "TRANSPOSE RESHAPE RESHAPE GROUPED_CONV_2D RESHAPE");
+    same(F("(2, 4, 9)"), "nn.max_pool1d(%x, pool_size=[2], strides=[2], ceil_mode=True)",
+         "RESHAPE MAX_POOL_2D RESHAPE");
+    near_to(F("(2, 9, 4)"), "nn.avg_pool1d(%x, pool_size=[3], padding=[2, 1], count_include_pad=True, layout=\"NWC\")",
+            1e-5, "RESHAPE PAD AVERAGE_POOL_2D RESHAPE");
+    near_to(F("(2, 4, 9)"), "nn.adaptive_avg_pool1d(%x, output_size=[3])", 1e-5, "RESHAPE AVERAGE_POOL_2D RESHAPE");
+    refused(F("(2, 4, 9)"), "nn.max_pool1d(%x, pool_size=[2], dilation=[2])", "dilation");
 }
 
 static void test_resizing(void **state) {
@@ -177,6 +218,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_choices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_reductions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_normalisations, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_batch_norm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_resizing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_casts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_results, set_up, tear_down),

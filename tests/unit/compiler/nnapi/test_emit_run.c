@@ -110,7 +110,8 @@ static void headers_are_c(void **state) {
 
 static void build(const char *library) {
     static const char *const sources[] = {"small.cpp", "conv.cpp", "quantised.cpp", "sum.cpp", "nnapi_region.cpp"};
-    if (nnv_build_library(folder, sources, 5, library, arena, &err) != NNV_OK) fail_msg("%s", err.text);
+    const struct nnv_build b = {.folder = folder, .sources = sources, .n_sources = 5, .library = library};
+    if (nnv_build_library(&b, arena, &err) != NNV_OK) fail_msg("%s", err.text);
 }
 
 static void building_again_gives_the_same_bytes(void **state) {
@@ -132,13 +133,19 @@ static void building_again_gives_the_same_bytes(void **state) {
 static void bad_sources_are_an_error(void **state) {
     (void)state;
     static const char *const sources[] = {"missing.cpp"};
-    assert_int_equal(nnv_build_library(folder, sources, 1, "no.so", arena, &err), NNV_INVALID);
+    struct nnv_build b = {.folder = folder, .sources = sources, .n_sources = 1, .library = "no.so"};
+    assert_int_equal(nnv_build_library(&b, arena, &err), NNV_INVALID);
     assert_non_null(strstr(err.text, "missing.cpp"));
     setenv("CXX", "no-such-compiler -O0", 1);
-    assert_int_equal(nnv_build_library(folder, sources, 1, "no.so", arena, &err), NNV_UNSUPPORTED);
+    assert_int_equal(nnv_build_library(&b, arena, &err), NNV_UNSUPPORTED);
     assert_string_equal(err.text,
                         "CXX='no-such-compiler -O0': there is no such program; --no-build leaves the library out");
     unsetenv("CXX");
+    b.target = "no-machine";
+    assert_int_equal(nnv_build_library(&b, arena, &err), NNV_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "there is no no-machine-g++ and no no-machine-clang++"));
+    b.nnapi = "/nonexistent/libneuralnetworks.so";
+    assert_int_equal(nnv_build_library(&b, arena, &err), NNV_INVALID);
 }
 
 /* ------------------------------------------------------------------------- running */

@@ -382,6 +382,13 @@ static void blocks_of_images_move(void **state) {
           "1 2 3 4", "1 2 3 4");
     gives("%x: Tensor[(1, 2, 1, 2), float32]", "layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NHWC\")",
           "1 2 3 4", "1 3 2 4");
+    /* channels in blocks of two, and back */
+    gives("%x: Tensor[(1, 4, 1, 2), float32]", "layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NCHW2c\")",
+          "1 2 3 4 5 6 7 8", "1 3 2 4 5 7 6 8");
+    gives("%x: Tensor[(1, 2, 1, 2, 2), float32]",
+          "(layout_transform(%x, src_layout=\"NCHW2c\", dst_layout=\"NCHW\"),"
+          " layout_transform(%x, src_layout=\"NCHW2c\", dst_layout=\"NHWC4c\"))",
+          "1 3 2 4 5 7 6 8", "1 2 3 4 5 6 7 8 1 3 5 7 2 4 6 8");
     of_x(3, "(nn.mirror_pad(%x, pad_width=[[2, 1]]), nn.mirror_pad(%x, pad_width=[[2, 1]], mode=\"REFLECT\"))", "1 2 3",
          "2 1 1 2 3 3 3 2 1 2 3 2");
     gives("%x: Tensor[(1, 1, 1, 2), float32]",

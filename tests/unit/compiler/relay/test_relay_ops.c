@@ -69,7 +69,10 @@ static void what_does_not_fit_is_refused(void **state) {
         {"arange(0, 5, 0)", "the step is 0"},
         {"bitwise_and(%x, %x)", "must be of integers"},
         {"layout_transform(%y, src_layout=\"NCHW\", dst_layout=\"NCHH\")", "the same letters"},
-        {"layout_transform(%y, src_layout=\"NCHW\", dst_layout=\"NCHW4c\")", "a letter for each of 4"},
+        {"layout_transform(%y, src_layout=\"NCHWc\", dst_layout=\"NCHW\")", "a letter for each of 4"},
+        {"layout_transform(%y, src_layout=\"NCHW\", dst_layout=\"NCHW7c\")", "can't be divided by the block's"},
+        {"layout_transform(%y, src_layout=\"NCHW\", dst_layout=\"NCHW2d\")", "the same letters"},
+        {"layout_transform(%y, src_layout=\"CHW9c\", dst_layout=\"HWC\")", "is not that of its block"},
         {"nn.depth_to_space(%y, block_size=4)", "can't be divided"},
         {"nn.space_to_depth(%y, block_size=4)", "can't be divided"},
         {"nn.space_to_batch_nd(%y, block_shape=[2], paddings=[[0, 1]])", "dimension 1 would be 5"},
@@ -272,10 +275,19 @@ static void random_calls_run_or_are_refused(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* What TVM takes is taken: roots of integers, data and weights of different integers, types without bits. */
+static void legal_programs_are_taken(void **state) {
+    (void)state;
+    assert_non_null(checked("def @main(%x: Tensor[(2), int32]) { sqrt(%x) }"));
+    assert_non_null(checked("def @main(%x: Tensor[(1, 4, 8, 8), uint8], %w: Tensor[(4, 4, 3, 3), int8]) {"
+                            " nn.conv2d(%x, %w, channels=4, kernel_size=[3, 3], out_dtype=\"int32\") }"));
+    assert_non_null(checked("def @main(%x: int, %y: Tensor[(2), int32]) -> Tensor[(2), int] { add(%x, %y) }"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_operator_has_a_kernel),    TEST(every_operator_is_documented),    TEST(what_does_not_fit_is_refused),
-        TEST(types_within_types_are_bounded), TEST(random_calls_run_or_are_refused),
+        TEST(types_within_types_are_bounded), TEST(random_calls_run_or_are_refused), TEST(legal_programs_are_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,6 +196,36 @@ static void restorers(void **state) {
     assert_true(f->accuracy.worse);
 }
 
+/** A place among those of a detector. */
+static void put_box(struct fixture *f, struct nnv_bench_answers *a, uint32_t place, float x, float y, float size) {
+    (void)f;
+    float *box = at(a, 0) + 4 * (size_t)place;
+    box[0] = x;
+    box[1] = y;
+    box[2] = x + size;
+    box[3] = y + size;
+}
+
+static void detectors(void **state) {
+    struct fixture *f = *state;
+    const struct nnv_accuracy *a = &f->accuracy;
+    describe(f, 2, (uint32_t[]){1, 6}, 3, (uint32_t[]){1, 4, 4});
+    f->net.boxes = (struct nnv_network_boxes){true, 0, UINT32_MAX, UINT32_MAX};
+    open_data(f, "random", 1);
+    shape(f, &f->golden);
+    shape(f, &f->driver);
+    for (int i = 0; i < 16; i++) at(&f->golden, 0)[i] = at(&f->driver, 0)[i] = 0;
+    put_box(f, &f->golden, 0, 0, 0, 4);
+    put_box(f, &f->golden, 1, 10, 0, 4);
+    put_box(f, &f->golden, 2, 20, 0, 4); /* the fourth place is empty */
+    put_box(f, &f->driver, 0, 10, 0, 4); /* in another order */
+    put_box(f, &f->driver, 1, 0, 1, 4);  /* 12 of 20 */
+    put_box(f, &f->driver, 2, 20, 3, 4); /* 4 of 28: not the same */
+    compare(f);
+    assert_true(a->boxes == 3 && a->found == 2 && a->extra == 1);
+    assert_true(fabs(a->iou - (1 + 12.0 / 20) / 3) < 1e-6);
+}
+
 static void real_answers(void **state) {
     struct fixture *f = *state;
     struct nnv_err err = {0};
@@ -239,6 +269,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(better_is_not_worse, setup, teardown),
         cmocka_unit_test_setup_teardown(spellers, setup, teardown),
         cmocka_unit_test_setup_teardown(restorers, setup, teardown),
+        cmocka_unit_test_setup_teardown(detectors, setup, teardown),
         cmocka_unit_test_setup_teardown(real_answers, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

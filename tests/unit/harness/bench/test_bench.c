@@ -14,6 +14,7 @@
 
 #include "harness/bench/layers.h"
 #include "mlts/networks/mobilenet.h"
+#include "reference/eval/eval.h"
 
 enum { SETS = 3, SIZE = 64, CLASSES = 20 };
 
@@ -132,6 +133,40 @@ static void answers_that_are_remembered(void **state) {
     }
 }
 
+/** Right where it is asked plainly, and wrong while it is timed; what it has not seen before shows that. */
+static void answers_while_timed(void **state) {
+    struct fixture *f = *state;
+    enum { SHOWN = 2 };
+    struct nnv_value golden[SETS];
+    const struct nnv_value *answers[SETS];
+    struct nnv_err err = {0};
+    for (int i = 0; i < SETS; i++) {
+        const struct nnv_eval_options none = {0};
+        struct nnv_golden *g = NNV_NEW(f->arena, struct nnv_golden, 1);
+        assert_int_equal(nnv_eval(&f->model, &f->input[i], &none, f->arena, g, &err), NNV_OK);
+        golden[i] = g->value;
+        answers[i] = &golden[i];
+    }
+    f->work.sets = SHOWN;
+    f->work.held_back = SETS - SHOWN;
+    f->work.golden = answers;
+    f->options.least = 100;
+    for (int scenario = 0; scenario < NNV_SCENARIO_COUNT; scenario++) {
+        f->options.scenario = (enum nnv_scenario)scenario;
+        struct nnv_bench_result r = measure(f, "cpu");
+        assert_true(r.checked >= 100 / 8 / 2 && r.checked < r.count);
+        assert_true(r.timed_error < 1e-4);
+    }
+    f->options.scenario = NNV_SCENARIO_SINGLE;
+    assert_true(measure(f, "faulty:answers-anything").timed_error > 1e-3);
+    assert_true(measure(f, "faulty:timed-kernel").timed_error > 1e-4);
+    f->work.held_back = 0; /* it remembers those that it has seen */
+    assert_true(measure(f, "faulty:answers-anything").timed_error < 1e-4);
+    f->work.golden = NULL;
+    struct nnv_bench_result r = measure(f, "cpu");
+    assert_true(r.checked == 0 && isnan(r.timed_error));
+}
+
 static struct nnv_layers judge(struct fixture *f, const char *driver) {
     const struct nnv_network net = {.name = "net", .origin = "here", .model = f->model};
     struct nnv_layers l;
@@ -199,6 +234,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(a_missing_prepared_model, setup, teardown),
         cmocka_unit_test_setup_teardown(what_goes_wrong_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(answers_that_are_remembered, setup, teardown),
+        cmocka_unit_test_setup_teardown(answers_while_timed, setup, teardown),
         cmocka_unit_test_setup_teardown(every_operation_by_itself, setup, teardown),
         cmocka_unit_test_setup_teardown(operations_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(a_driver_that_can_t_be_opened, setup, teardown),

@@ -333,7 +333,7 @@ static void pools_of_each_kind(void **state) {
         nnv_abi_pool_free(&p);
         assert_null(p.data);
     }
-    assert_int_not_equal(nnv_abi_pool_make(SIZE_MAX / 2, NNV_POOL_WRITABLE, &pools[0], &err), NNV_OK);
+    assert_int_not_equal(nnv_abi_pool_make(SIZE_MAX - 4096, NNV_POOL_WRITABLE, &pools[0], &err), NNV_OK);
 }
 
 int main(void) {

@@ -12,6 +12,7 @@
 
 #include "base/type.h"
 #include "harness/datasheet/numeric.h"
+#include "reference/eval/eval.h"
 
 /** An engine that does FULLY_CONNECTED, in its own way. */
 struct engine {
@@ -85,13 +86,16 @@ static bool execute(void *context, const struct nnv_spec *spec, struct nnv_arena
 static struct nnv_numeric measured;
 
 static void measure(struct engine engine, bool sums) {
-    const struct nnv_numeric_engine e = {execute, &engine, nnv_arena_new(), &measured};
+    const struct nnv_numeric_engine e = {
+        .execute = execute, .context = &engine, .arena = nnv_arena_new(), .out = &measured};
     measured = (struct nnv_numeric){0};
     if (sums) {
         nnv_measure_sums(&e, (struct nnv_sums){ANEURALNETWORKS_FULLY_CONNECTED, ANEURALNETWORKS_TENSOR_FLOAT32});
         nnv_measure_sums(&e, (struct nnv_sums){ANEURALNETWORKS_CONV_2D, ANEURALNETWORKS_TENSOR_FLOAT32});
     } else {
-        nnv_measure_requantise(&e, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED);
+        nnv_measure_requantise(&e, (struct nnv_products){ANEURALNETWORKS_FULLY_CONNECTED,
+                                                         ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED, false});
+        nnv_numeric_settle(&measured);
     }
     nnv_arena_free(e.arena);
 }
@@ -165,32 +169,77 @@ static double doubled(int32_t a, double m) {
     return copysign(floor(ldexp(fabs(high), e) + 0.5), high);
 }
 static double strange(int32_t a, double m) { return floor(a * m + 0.3); }
+/** The nearest, but of ties each third is rounded otherwise. */
+static double some_up(int32_t a, double m) { return a % 3 == 0 ? up(a, m) : even(a, m); }
 
 static void test_requantisation(void **state) {
     static const struct {
         double (*scheme)(int32_t, double);
         const char *is;
-        double beyond; /* units beyond the nearest that the promise must allow, at least */
-    } schemes[] = {{away, "exact, ties away from 0", 0},
-                   {even, "exact, ties to even", 0},
-                   {up, "exact, ties up", 0},
-                   {down, "rounded down", 0.4},
-                   {cut, "truncated", 0.4},
-                   {in_float, "float32, ties to even", 0},
-                   {eight, "fixed point of 8 bits", 0.01},
-                   {sixteen, "fixed point of 16 bits", 0},
-                   {doubled, "TensorFlow Lite's double rounding", 0.05}};
+        const char *promise;
+    } schemes[] = {{away, "exact, ties away from 0", "requantise=exact-away"},
+                   {even, "exact, ties to even", "requantise=exact-even"},
+                   {up, "exact, ties up", "requantise=exact-up"},
+                   {down, "rounded down", "requantise=floor"},
+                   {cut, "truncated", "requantise=truncated"},
+                   {in_float, "float32, ties to even", "requantise=float-even"},
+                   {eight, "fixed point of 8 bits", "requantise=fixed8"},
+                   {sixteen, "fixed point of 16 bits", "requantise=fixed16"},
+                   {doubled, "TensorFlow Lite's double rounding", "requantise=twice"},
+                   {some_up, "a mixture: exact, ties to even; exact, ties up", "strict"},
+                   {strange, "not recognised; nearest: rounded down", "requantise=0.7"}};
     (void)state;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         measure((struct engine){.requantise = schemes[i].scheme}, false);
         expect("requantisation", schemes[i].is);
-        assert_true(measured.arithmetic.requantise >= schemes[i].beyond);
-        assert_true(measured.arithmetic.requantise <= schemes[i].beyond + 0.6);
+        char text[NNV_ARITHMETIC_TEXT];
+        nnv_arithmetic_text(&measured.arithmetic, text);
+        assert_string_equal(text, schemes[i].promise);
     }
-    measure((struct engine){.requantise = strange}, false);
-    assert_memory_equal(measured.fact[0].is, "not recognised", 14);
     measure((struct engine){0}, false);
     assert_int_equal(measured.count, 0);
+}
+
+/** Computes by the golden kernels, in the arithmetic of the context. */
+static bool evaluate(void *context, const struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_value **outputs) {
+    struct nnv_eval_options options = {.rows = 1, .k = 1.5};
+    struct nnv_golden golden;
+    if (nnv_arithmetic_parse(context, &options.arithmetic, NULL) != NNV_OK ||
+        nnv_eval(&spec->model, spec->inputs, &options, arena, &golden, NULL) != NNV_OK)
+        return false;
+    *outputs = nnv_arena_copy(arena, &golden.value, sizeof golden.value);
+    return *outputs != NULL;
+}
+
+/** Engines of one scheme, and of several: each operation and type has its own, which is what is promised. */
+static void test_mixtures(void **state) {
+    static const struct {
+        const char *engine, *is;
+    } engines[] = {{"requantise=float-even", "float32, ties to even"},
+                   {"requantise=twice", "TensorFlow Lite's double rounding"},
+                   {"requantise=exact-up,CONV_2D/quant8_asymm=twice", "2 schemes, and 0 not recognised"},
+                   {"requantise=exact-away,MUL/quant8_asymm=exact-even,PRELU/quant8_asymm_signed=twice",
+                    "3 schemes, and 0 not recognised"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        const struct nnv_numeric_engine e = {
+            .execute = evaluate, .context = (void *)engines[i].engine, .arena = nnv_arena_new(), .out = &measured};
+        struct nnv_arithmetic want;
+        measured = (struct nnv_numeric){0};
+        nnv_numeric_measure(&e);
+        nnv_numeric_settle(&measured);
+        nnv_arena_free(e.arena);
+        const struct nnv_numeric_fact *all = &measured.fact[measured.count - 1];
+        assert_string_equal(all->about, "all operations");
+        assert_string_equal(all->is, engines[i].is);
+        assert_int_equal(measured.products, 23);
+        assert_int_equal(nnv_arithmetic_parse(engines[i].engine, &want, NULL), NNV_OK);
+        for (uint32_t p = 0; p < measured.products; p++) {
+            const struct nnv_products what = measured.product[p].what;
+            assert_int_equal(nnv_arithmetic_scheme(&measured.arithmetic, what.op, what.type),
+                             nnv_arithmetic_scheme(&want, what.op, what.type));
+        }
+    }
 }
 
 int main(void) {
@@ -198,6 +247,7 @@ int main(void) {
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_contraction),
         cmocka_unit_test(test_requantisation),
+        cmocka_unit_test(test_mixtures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

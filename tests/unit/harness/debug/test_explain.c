@@ -14,24 +14,12 @@
 #include "harness/client/request.h"
 #include "harness/debug/explain/explain.h"
 #include "reference/spec/spec.h"
+#include "tests/kit/arena.h"
 
 enum { MOST = 64 };
 
-static struct nnv_arena *arena;
 static struct nnv_explanation found;
 static const uint64_t MOST_WORK = UINT64_C(1) << 35;
-
-static int set_up(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    return arena ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    nnv_arena_free(arena);
-    return 0;
-}
 
 #define F32(dims, lifetime, data)                                                                                      \
     "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[" dims "],\"lifetime\":\"" lifetime "\",\"data\":[" data "]}"
@@ -238,6 +226,66 @@ static void generated(void **state) {
     assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
 }
 
+#define SLOPES "124,126,130,132,124,126,130,132"
+#define ROWS(row) row "," row "," row
+
+/** Limits that no catalogue knows are those of the answer; real numbers have signs in codes, too. */
+static void suggested_by_the_answer(void **state) {
+    (void)state;
+    explain(LONG_DIFFERENCE, V(9, 18, 26, 26, 26, 26, 6, -48));
+    assert_words("output not above 26");
+    explain(LONG_DIFFERENCE, V(9, 18, 26, 27, 27, 27, 6, -48.5));
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+    /* PRELU of -8 to -1, slopes -2, -1, 1, 2 */
+    explain(SPEC(Q8("3,8", "1", "128", IN, ROWS("120,121,122,123,124,125,126,127")) "," Q8(
+                     "8", "0.5", "128", CONST, SLOPES) "," Q8("3,8", "1", "128", OUT,
+                                                              ROWS("144,135,122,118,136,131,126,126")),
+                 OP("PRELU", "0,1", "2"), "0", "2"),
+            V(128, 128, 122, 118, 128, 128, 126, 126, 128, 128, 122, 118, 128, 128, 126, 126, 128, 128, 122, 118, 128,
+              128, 126, 126));
+    assert_words("negative ones of alpha taken for 0");
+}
+
+/** Axis 0 of two is the last, counted from there. */
+static void axes_from_the_other_end(void **state) {
+    (void)state;
+    explain(SPEC(F32("2,3", IN, "1,2,3,4,5,6") ",{\"type\":\"TENSOR_INT32\",\"dims\":[1],\"lifetime\":\"" CONST
+                                               "\",\"data\":[0]}," F32("2,3", OUT, "4,5,6,1,2,3"),
+                 OP("REVERSE", "0,1", "2"), "0", "2"),
+            V(3, 2, 1, 6, 5, 4));
+    assert_words("axis counted from the last one");
+}
+
+/** A vector kernel that begins anew with what is left counts all elements, whatever the axes. */
+static void flat_places(void **state) {
+    (void)state;
+    explain(SPEC(F32("2,7", IN, "0,0,0,0,0,0,0,0,0,0,0,0,0,0") "," F32(
+                     "2,7", IN, "1,2,3,4,5,6,7,8,9,10,11,12,13,14") "," INT("0") "," F32("2,7", OUT,
+                                                                                         "-1,-2,-3,-4,-5,-6,-7,-8,-9,-"
+                                                                                         "10,-11,-12,-13,-14"),
+                 OP("SUB", "0,1,2", "3"), "0,1", "3"),
+            V(-1, -2, -3, -4, -5, -6, -7, -8, -1, -2, -3, -4, -5, -6));
+    assert_words("all of b: the rest behind blocks of 8 taken from the");
+}
+
+/** What explains one dump is looked for in another. */
+static void known_from_others(void **state) {
+    uint64_t left = MOST_WORK;
+    struct nnv_spec *spec = (struct nnv_spec *)(uintptr_t)read_spec(LONG_DIFFERENCE);
+    (void)state;
+    spec->actual = answer(spec, V(9, 18, 26, 32, -16, -32, -64, -128));
+    assert_true(nnv_explain_does(spec, NNV_PRECISION_BUDGET, "a, axis 0: lost from 4 on", arena, &left));
+    assert_true(nnv_explain_does(spec, NNV_PRECISION_BUDGET, "a, axis 0: lost from 5 on", arena, &left)); /* alike */
+    assert_false(nnv_explain_does(spec, NNV_PRECISION_BUDGET, "a, axis 0: the last lost", arena, &left));
+    assert_false(nnv_explain_does(spec, NNV_PRECISION_BUDGET, "first and second operand swapped", arena, &left));
+    spec->actual = answer(spec, V(-9, -18, -26, -32, -34, -28, -6, 48));
+    assert_true(nnv_explain_does(spec, NNV_PRECISION_BUDGET, "first and second operand swapped", arena, &left));
+    /* two wrong values are enough for what explains others */
+    spec->actual = answer(spec, V(9, 18, 26, 32, 34, 28, -64, -128));
+    assert_true(nnv_explain_does(spec, NNV_PRECISION_BUDGET, "a, axis 0: lost from 4 on", arena, &left));
+    assert_true(left < MOST_WORK);
+}
+
 /** Of a the second half is lost, and of b the first number. */
 static void two_at_once(void **state) {
     (void)state;
@@ -245,6 +293,23 @@ static void two_at_once(void **state) {
     assert_words("; and ");
     assert_words("a, axis 0: lost from 4 on");
     assert_words("b, axis 0: the first lost");
+}
+
+/** The exponential of four numbers in a type. */
+#define EXPONENTIAL(type)                                                                                              \
+    SPEC("{\"type\":\"TENSOR_" type "\",\"dims\":[4],\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[0,1,2,3]},"             \
+         "{\"type\":\"TENSOR_" type                                                                                    \
+         "\",\"dims\":[4],\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[1,2.7182817,7.389056,20.085537]}",                \
+         OP("EXP", "0", "1"), "0", "1")
+
+/** Nobody promises functions of float16 that are right to three bits, though the answer would be right by that. */
+static void poor_functions(void **state) {
+    (void)state;
+    explain(EXPONENTIAL("FLOAT32"), V(1.000005, 2.71827, 7.38909, 20.0856));
+    assert_int_equal(found.weaker, 1);
+    assert_string_equal(found.right_if[0], "functions are within 256 ulps");
+    explain(EXPONENTIAL("FLOAT16"), V(1.1, 2.5, 7.9, 19));
+    assert_int_equal(found.weaker, 0);
 }
 
 static void unsteady(void **state) {
@@ -307,7 +372,12 @@ int main(void) {
         cmocka_unit_test(moved_with_its_bound),
         cmocka_unit_test(written_after_all),
         cmocka_unit_test(generated),
+        cmocka_unit_test(suggested_by_the_answer),
+        cmocka_unit_test(axes_from_the_other_end),
+        cmocka_unit_test(flat_places),
+        cmocka_unit_test(known_from_others),
         cmocka_unit_test(two_at_once),
+        cmocka_unit_test(poor_functions),
         cmocka_unit_test(unsteady),
         cmocka_unit_test(no_answer),
         cmocka_unit_test(rows_are_whole),

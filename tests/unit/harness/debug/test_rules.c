@@ -102,6 +102,56 @@ static void test_others(void **state) {
     nnv_rules_free(&rules);
 }
 
+static uint64_t draws;
+static bool by_chance(double dilation, bool nchw, double channels) {
+    (void)dilation, (void)nchw, (void)channels;
+    struct nnv_rng r = nnv_rng_make(2, draws++, 0);
+    return nnv_rng_unit(&r) < 0.4;
+}
+/** Where cases fail at random nothing is said, however many numbers they have. */
+static void test_chance(void **state) {
+    (void)state;
+    size_t rules = 0;
+    for (int run = 0; run < 20; run++) {
+        struct nnv_rules r;
+        draw(by_chance);
+        assert_true(nnv_rules_learn(&r, seen, CASES));
+        rules += r.count;
+        nnv_rules_free(&r);
+    }
+    assert_true(rules <= 2);
+}
+
+/** What fails with few others is told by the pair that says it, not by what most failing cases have. */
+static bool rare_pair(double dilation, bool nchw, double channels) { return nchw || (dilation > 2 && channels < 60); }
+static void test_rare_pair(void **state) {
+    (void)state;
+    struct nnv_rules rules;
+    draw(rare_pair);
+    assert_true(nnv_rules_learn(&rules, seen, CASES));
+    assert_int_equal(rules.left, 0);
+    assert_int_equal(rules.count, 2);
+    nnv_rules_free(&rules);
+}
+
+/** A bound that lies close about a power of two is that. */
+static void test_power_of_two(void **state) {
+    (void)state;
+    struct nnv_rules rules;
+    struct nnv_text t = {0};
+    draw(wide);
+    for (int i = 0; i < CASES; i++) {
+        item[i][2].number = seen[i].failed ? 256.7 + i : 255.4 - 0.1 * i;
+        item[i][4].number = 0;
+    }
+    assert_true(nnv_rules_learn(&rules, seen, CASES));
+    assert_int_equal(rules.count, 1);
+    nnv_rule_tell_not(&rules, 0, &t);
+    assert_string_equal(t.data, "channels < 256");
+    nnv_text_free(&t);
+    nnv_rules_free(&rules);
+}
+
 static bool never(double dilation, bool nchw, double channels) {
     (void)dilation, (void)nchw, (void)channels;
     return false;
@@ -113,10 +163,9 @@ static void test_no_failure(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_several_rules),
-        cmocka_unit_test(test_two_terms),
-        cmocka_unit_test(test_others),
-        cmocka_unit_test(test_no_failure),
+        cmocka_unit_test(test_several_rules), cmocka_unit_test(test_two_terms), cmocka_unit_test(test_others),
+        cmocka_unit_test(test_no_failure),    cmocka_unit_test(test_chance),    cmocka_unit_test(test_rare_pair),
+        cmocka_unit_test(test_power_of_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,9 @@
 
 #include "base/rng.h"
 #include "harness/debug/separate/attributes.h"
+#include "harness/debug/separate/elements.h"
 #include "harness/debug/separate/separate.h"
+#include "harness/debug/separate/separate_run.h"
 #include "reference/spec/spec.h"
 
 enum { CASES = 300, ATTRIBUTES = 12 };
@@ -169,6 +171,27 @@ static void test_chance_is_not_told(void **state) {
     assert_in_range(told, 0, 2);
 }
 
+/** The attribute that tells comes behind many with as many values as cases. */
+static void test_many_values(void **state) {
+    enum { NOISE = 20 };
+    static struct nnv_attribute many[CASES][NOISE + 1];
+    static char name[NOISE][8];
+    struct nnv_rng r = nnv_rng_make(7, 0, 0);
+    struct nnv_text t = {0};
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        for (int k = 0; k < NOISE; k++) {
+            (void)snprintf(name[k], sizeof name[k], "n%d", k);
+            many[i][k] = number(name[k], 1, nnv_rng_uniform(&r, 0, 1));
+        }
+        many[i][NOISE] = number("alpha", 1, i);
+        seen[i] = (struct nnv_observation){i > 200, many[i], NOISE + 1};
+    }
+    assert_true(nnv_separate(seen, CASES, &t));
+    assert_string_equal(t.data, "only where alpha > 200");
+    nnv_text_free(&t);
+}
+
 static void test_nothing_to_compare(void **state) {
     struct nnv_text t = {0};
     (void)state;
@@ -226,6 +249,7 @@ static void test_attributes_of_a_pool(void **state) {
     assert_true(find(a, n, "height of input is odd")->number == 1);
     assert_true(find(a, n, "SAME pads the width unevenly")->number == 1);
     assert_true(find(a, n, "SAME pads the height unevenly")->number == 0);
+    assert_true(find(a, n, "the window is the whole image")->number == 0);
     assert_true(find(a, n, "least value of input")->number == -20);
     assert_true(find(a, n, "the case's name has \"stride\"")->number == 1);
     /* of a suite without specs the name */
@@ -236,11 +260,102 @@ static void test_attributes_of_a_pool(void **state) {
     nnv_arena_free(arena);
 }
 
+/** What passes because it has nothing to compute is no contrast: "batches > 0" is said of nobody. */
+static void test_empty_and_refused_cases_tell_nothing(void **state) {
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    (void)state;
+    assert_non_null(arena);
+    if (nnv_spec_parse(pool, strlen(pool), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    assert_true(nnv_is_telling(spec));
+    spec->inputs[0].dims[0] = 0;
+    assert_false(nnv_is_telling(spec));
+    spec->inputs[0].dims[0] = 1;
+    spec->expect_failure = true;
+    assert_false(nnv_is_telling(spec));
+    nnv_arena_free(arena);
+}
+
+/** A sum of two with 6x10 numbers; b is one row. */
+static struct nnv_spec *difference(struct nnv_arena *arena, double *a, double *y) {
+    struct nnv_text t = {0}, v[2] = {{0}, {0}};
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    for (int i = 0; i < 60; i++) {
+        a[i] = (double)((37 * i) % 60 - 30);
+        y[i] = a[i] - 3 * i % 10;
+        nnv_text_addf(&v[0], "%s%g", i ? "," : "", a[i]);
+        nnv_text_addf(&v[1], "%s%g", i ? "," : "", y[i]);
+    }
+    nnv_text_addf(
+        &t,
+        "{\"format\":\"nnvts-spec/1\",\"name\":\"x\",\"source\":\"\",\"min_version\":\"1.2\",\"expect_failure\":"
+        "false,\"relaxed\":false,\"main\":{\"operands\":["
+        "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[6,10],\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[%s]},"
+        "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[10],\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[0,3,6,9,2,5,8,1,4,7]},"
+        "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[0]},"
+        "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[6,10],\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[%s]}],"
+        "\"operations\":[{\"type\":\"SUB\",\"inputs\":[0,1,2],\"outputs\":[3]}],"
+        "\"inputs\":[0,1],\"outputs\":[3]},\"referenced\":[]}",
+        v[0].data, v[1].data);
+    if (nnv_spec_parse(t.data, t.len, "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    nnv_text_free(&t);
+    nnv_text_free(&v[0]);
+    nnv_text_free(&v[1]);
+    return spec;
+}
+
+/** Of the elements of an answer it is said at which places, and for which values, they are wrong. */
+static void test_elements(void **state) {
+    struct nnv_arena *arena = nnv_arena_new();
+    double a[60], y[60];
+    enum nnv_element element[60];
+    struct nnv_observation to[60];
+    static const char *const words[] = {"in elements where a >= 12 (not at 11)|in elements where a > 11",
+                                        "in elements where the index along axis 1 > 7",
+                                        "in elements where the number of places behind it along axis 0 < 1|in elements "
+                                        "where the index along axis 0 > 4|in elements where the place in all",
+                                        "in elements where a < b|in elements where the right value <"};
+    (void)state;
+    assert_non_null(arena);
+    const struct nnv_spec *spec = difference(arena, a, y);
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        struct nnv_text t = {0};
+        for (int i = 0; i < 60; i++) {
+            const bool wrong = k == 0 ? a[i] > 11 : k == 1 ? i % 10 > 7 : k == 2 ? i >= 50 : y[i] < 0;
+            element[i] = wrong ? NNV_ELEMENT_WRONG : NNV_ELEMENT_RIGHT;
+        }
+        element[59] = k == 2 ? NNV_ELEMENT_WRONG : NNV_ELEMENT_IGNORED;
+        const size_t n = nnv_observe_elements(spec, element, 60, arena, to);
+        assert_int_equal(n, k == 2 ? 60 : k == 3 ? n : 59);
+        if (!nnv_separate_elements(to, n, &t)) fail_msg("%zu: nothing is said", k);
+        bool any = false;
+        for (const char *w = words[k]; w; w = strchr(w, '|') ? strchr(w, '|') + 1 : NULL)
+            any = any || strncmp(t.data, w, strcspn(w, "|")) == 0;
+        if (!any) fail_msg("%zu: said '%s'", k, t.data);
+        nnv_text_free(&t);
+    }
+    /* of many a sample, of wrong ones at most half */
+    for (int i = 0; i < 60; i++) element[i] = i < 40 ? NNV_ELEMENT_WRONG : NNV_ELEMENT_RIGHT;
+    size_t failed = 0;
+    assert_int_equal(nnv_observe_elements(spec, element, 20, arena, to), 20);
+    for (int i = 0; i < 20; i++) failed += to[i].failed;
+    assert_int_equal(failed, 10);
+    nnv_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planted_conditions), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_a_few_exceptions),   cmocka_unit_test(test_chance_is_not_told),
-        cmocka_unit_test(test_nothing_to_compare), cmocka_unit_test(test_attributes_of_a_pool),
+        cmocka_unit_test(test_planted_conditions),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_a_few_exceptions),
+        cmocka_unit_test(test_chance_is_not_told),
+        cmocka_unit_test(test_many_values),
+        cmocka_unit_test(test_nothing_to_compare),
+        cmocka_unit_test(test_attributes_of_a_pool),
+        cmocka_unit_test(test_empty_and_refused_cases_tell_nothing),
+        cmocka_unit_test(test_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "harness/journal/bundle.h"
 
 static char root[] = "/tmp/nnvts-bundle-XXXXXX";
@@ -101,6 +102,32 @@ static void differences_are_told(void **state) {
                               "more: was not packed;");
 }
 
+/* A path of more than 100 characters is cut at a slash: the header of a member has two fields. */
+static void long_names_come_back(void **state) {
+    (void)state;
+    enum { LONG = 98 };
+    char from[64], to[64], path[PATH_MAX], name[LONG + 1], *data = NULL;
+    size_t size = 0;
+    struct nnv_err err = {0};
+    json_t *manifest = json_object();
+    memset(name, 'n', LONG);
+    name[LONG] = '\0';
+    snprintf(from, sizeof from, "%s/from", root);
+    snprintf(to, sizeof to, "%s/to", root);
+    snprintf(path, sizeof path, "%s/dumps", from);
+    assert_int_equal(nnv_folder_make(path, &err), NNV_OK);
+    snprintf(path, sizeof path, "from/dumps/%s", name);
+    write_file(path, "1", 1);
+    snprintf(path, sizeof path, "%s/run.tar", root);
+    if (nnv_bundle_write(from, manifest, path, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_bundle_unpack(path, to, &err) != NNV_OK) fail_msg("%s", err.text);
+    snprintf(path, sizeof path, "%s/dumps/%s", to, name);
+    if (nnv_file_read(path, 1, &data, &size, &err) != NNV_OK) fail_msg("%s", err.text);
+    assert_string_equal(data, "1");
+    free(data);
+    json_decref(manifest);
+}
+
 static int setup(void **state) {
     (void)state;
     return mkdtemp(root) == NULL;
@@ -115,6 +142,6 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(cost_grows_with_the_files),
-                                       cmocka_unit_test(differences_are_told)};
+                                       cmocka_unit_test(differences_are_told), cmocka_unit_test(long_names_come_back)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "harness/journal/record.h"
+#include "harness/journal/seal.h"
 #include "tests/kit/report.h"
 
 static const char three[] = "a\ts\tADD\tfloat32\tx y\nb\ts\t\t\t\nc\ts\t\t\t";
@@ -145,8 +146,63 @@ static void one_run(void **state) {
                         "the build of nnvts: x, y");
 }
 
+/* Adds a line with its checksum. */
+static void add_sealed(struct nnv_text *t, const char *line) {
+    const size_t from = t->len;
+    nnv_text_add(t, line);
+    nnv_seal(t, from);
+    nnv_text_add(t, "\n");
+}
+
+/* A changed byte anywhere is found, and so is a line without a checksum among others; a journal without any is not. */
+static void checksums(void **state) {
+    (void)state;
+    struct nnv_text t = {0};
+    struct nnv_journal_reader r;
+    struct nnv_err err = {0};
+    bool more = false;
+    add_sealed(&t, "{\"nnvts\":\"1\",\"format\":\"nnvts-journal/1\",\"cases\":3}");
+    const size_t second = t.len;
+    add_sealed(&t, "{\"case\":\"a\",\"verdict\":\"PASS\"}");
+    const size_t third = t.len;
+    nnv_text_add(&t, "{\"case\":\"b\",\"verdict\":\"PASS\"}\n");
+    struct fx f = fx_make(three, "");
+    fx_put(&f, "journal.jsonl", t.data, t.len);
+    assert_int_equal(nnv_reader_open(f.folder, &r, &err), NNV_OK);
+    assert_true(r.sealed);
+    assert_int_equal(nnv_reader_next(&r, &more, &err), NNV_OK);
+    assert_string_equal(r.at.name, "a");
+    assert_int_equal(nnv_reader_next(&r, &more, &err), NNV_INVALID);
+    assert_non_null(strstr(err.text, "journal.jsonl:3: the line has no checksum, others have"));
+    assert_true(r.damaged);
+    nnv_reader_close(&r);
+    for (size_t i = second; i < third - 1; i++) {
+        t.data[i] ^= 1;
+        fx_put(&f, "journal.jsonl", t.data, third);
+        t.data[i] ^= 1;
+        assert_int_equal(nnv_reader_open(f.folder, &r, &err), NNV_OK);
+        if (nnv_reader_next(&r, &more, &err) != NNV_INVALID) fail_msg("byte %zu may be changed", i - second);
+        assert_true(r.damaged);
+        nnv_reader_close(&r);
+    }
+    /* the first line */
+    t.data[strlen("{\"nnvts\":\"")] = '2';
+    fx_put(&f, "journal.jsonl", t.data, t.len);
+    assert_int_equal(nnv_reader_open(f.folder, &r, &err), NNV_INVALID);
+    assert_non_null(strstr(err.text, "journal.jsonl:1: the line does not match its checksum"));
+    /* sealed anew, as a merged run is, it is whole */
+    nnv_text_free(&t);
+    add_sealed(&t, "{\"case\":\"a\"}");
+    t.len--;
+    nnv_seal(&t, 0);
+    assert_int_equal(nnv_seal_check(t.data, t.len), NNV_SEAL_WHOLE);
+    assert_int_equal(t.len, strlen("{\"case\":\"a\",\"sum\":\"0123456789abcdef\"}"));
+    nnv_text_free(&t);
+    fx_remove(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(records), cmocka_unit_test(missing),
-                                       cmocka_unit_test(one_run)};
+                                       cmocka_unit_test(one_run), cmocka_unit_test(checksums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,8 @@
 #include "tests/kit/report.h"
 
 #include "base/json.h"
-#include "base/stream.h"
-#include "harness/journal/bucket.h"
+#include "base/file.h"
+#include "harness/journal/causes/bucket.h"
 #include "harness/journal/line.h"
 
 static bool scan(const char *line, struct nnv_line *l) { return nnv_line_scan(line, strlen(line), l); }

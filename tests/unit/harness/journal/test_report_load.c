@@ -23,6 +23,52 @@ static void loads_a_run(void **state) {
     fx_remove(&f);
 }
 
+/* How operations were used, and by whom they were computed, is summed up over the records. */
+static void sums_up_uses(void **state) {
+    (void)state;
+    struct fx f =
+        fx_make("a\tops\tADD\tfloat32\t\nb\tops\tADD\tfloat32\t\nc\tops\tMUL\tfloat32\t\n",
+                "{\"case\":\"a\",\"verdict\":\"PASS\",\"compared\":2,\"values\":2,\"uses\":\"rank=4 layout=nchw\","
+                "\"devices\":\"npu=2 cpu=1\"}\n"
+                "{\"case\":\"b\",\"verdict\":\"FAIL\",\"reason\":\"x\",\"uses\":\"rank=4\",\"devices\":\"cpu=5\"}\n"
+                "{\"case\":\"c\",\"verdict\":\"PASS\",\"compared\":1,\"uses\":\"rank=4\"}\n");
+    fx_load(&f);
+    const struct nnv_uses *u = &f.report->uses;
+    assert_int_equal(u->map.count, 3);
+    assert_string_equal(nnv_use_at(u, 0)->words, "rank=4");
+    assert_int_equal(nnv_use_at(u, 0)->verdicts[NNVTS_PASS], 1);
+    assert_int_equal(nnv_use_at(u, 0)->verdicts[NNVTS_FAIL], 1);
+    assert_int_equal(nnv_use_at(u, 0)->computed, 1);
+    assert_string_equal(nnv_use_at(u, 1)->words, "layout=nchw");
+    assert_string_equal(nnv_use_at(u, 2)->words, "rank=4"); /* of MUL, and nothing was compared */
+    assert_int_equal(nnv_use_at(u, 2)->computed, 0);
+    assert_int_equal(u->devices.count, 2);
+    assert_string_equal(u->devices.key[1], "cpu");
+    assert_int_equal(nnv_uses_computed(u, 0), 2);
+    assert_int_equal(nnv_uses_computed(u, 1), 6);
+    struct nnv_err err = {0};
+    assert_int_equal(nnv_report_write(f.report, false, &err), NNV_OK);
+    xmlDoc *doc = fx_xml(&f, "report.html");
+    static const char *const there[] = {
+        "//section[@id='coverage']/details/details[starts-with(summary, 'ADD')]//tr[th='rank']/td[@class='F' and "
+        "b='F']",
+        "//section[@id='coverage']/details/details[starts-with(summary, 'ADD')]//tr[th='layout']/td[@class='P' and "
+        "small='nchw']",
+        "//section[@id='coverage']/details/details[starts-with(summary, 'MUL')]//tr[th='rank']/td[@class='r']",
+        "//section[@id='coverage']/p[contains(., '2 operations computed by npu, 6 operations computed by cpu')]"};
+    for (size_t i = 0; i < sizeof there / sizeof *there; i++) {
+        char count[256];
+        snprintf(count, sizeof count, "count(%s)", there[i]);
+        if (fx_xpath(doc, count) == 0) fail_msg("not there: %s", there[i]);
+    }
+    xmlFreeDoc(doc);
+    size_t n;
+    char *summary = fx_get(&f, "summary.json", &n);
+    assert_non_null(strstr(summary, "\"devices\": {\"npu\": 2, \"cpu\": 6}"));
+    free(summary);
+    fx_remove(&f);
+}
+
 static void reads_records_on_demand(void **state) {
     (void)state;
     struct fx f = fx_golden("every");
@@ -309,6 +355,7 @@ static void a_report_that_cannot_be_written_is_an_error(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_a_run),
+        cmocka_unit_test(sums_up_uses),
         cmocka_unit_test(reads_records_on_demand),
         cmocka_unit_test(a_changed_journal_is_an_error),
         cmocka_unit_test(a_killed_run_is_not_run),

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/clock.h"
 #include "tests/kit/run/run.h"
 
@@ -194,7 +195,7 @@ static void write_text(const struct setup *s, const char *name, const char *text
     char path[PATH_MAX];
     struct nnv_err err = {0};
     file_of(s, name, path);
-    assert_int_equal(nnv_file_mkdir(s->out, &err), NNV_OK);
+    assert_int_equal(nnv_folder_make(s->out, &err), NNV_OK);
     assert_int_equal(nnv_file_write(path, text, strlen(text), &err), NNV_OK);
 }
 
@@ -314,6 +315,7 @@ static void test_interrupt(void **state) {
 /* A driver that hangs gets two seconds; a second signal makes it shorter. The case has no verdict yet. */
 static void test_interrupt_of_hang(void **state) {
     (void)state;
+    uint64_t by_one = 0;
     for (int signals = 1; signals <= 2; signals++) {
         struct setup s;
         setup_init(&s, signals == 1 ? "hang1" : "hang2");
@@ -332,7 +334,8 @@ static void test_interrupt_of_hang(void **state) {
         assert_int_equal(wait_for(pid), 1);
         uint64_t took = nnv_now_ns() - start;
         if (signals == 1) assert_true(took > 1900000000);
-        if (signals == 2) assert_true(took < 1900000000);
+        if (signals == 2) assert_true(took < by_one);
+        by_one = took;
         free(verdicts(s.out, 1));
         setup_free(&s);
     }
@@ -433,16 +436,21 @@ static void test_dumps_are_bounded(void **state) {
     (void)state;
     struct setup s;
     setup_init(&s, "bounded");
+    const int rare = 8; /* of a kind that has a place beside another of which there are very many */
     for (int i = 0; i < NNV_DUMPS_MAX + 30; i++) add_case(&s, "made", WRONG, 0);
+    for (int i = 0; i < rare + 30; i++) add_case(&s, "made", UNTRUSTED, 0);
     run_well(&s);
     json_t *lines = read_journal(s.out);
-    int dumps = 0, notes = 0;
+    int dumps = 0, rare_dumps = 0, notes = 0;
     for (size_t i = 1; i < json_array_size(lines); i++) {
         const json_t *r = json_array_get(lines, i);
-        dumps += json_object_get(r, "dump") != NULL;
-        notes += strstr(text_of(r, "reason"), "no dump of this and later cases") != NULL;
+        const bool dumped = json_object_get(r, "dump") != NULL;
+        dumps += dumped;
+        rare_dumps += dumped && strcmp(text_of(r, "verdict"), "UNTRUSTED") == 0;
+        notes += strstr(text_of(r, "reason"), "no dump of this and of most later cases") != NULL;
     }
-    assert_int_equal(dumps, NNV_DUMPS_MAX);
+    assert_in_range(dumps, NNV_DUMPS_MAX / 2, NNV_DUMPS_MAX / 2 + rare);
+    assert_true(rare_dumps >= rare);
     assert_int_equal(notes, 1);
     json_decref(lines);
     setup_free(&s);
@@ -471,9 +479,7 @@ static void test_trials(void **state) {
     s.list.item[8].op = "MUL";
     add_case(&s, "made", WRONG, 1); /* has no dump */
     add_case(&s, "fake", WRONG, 0); /* neither */
-    uint64_t start = nnv_now_ns();
     run_well(&s);
-    assert_true(nnv_now_ns() - start < 8000000000);
     json_t *lines = read_journal(s.out);
     assert_int_equal(json_array_size(lines), n + 3);
     for (size_t i = 0; i < ALIKE; i++) {
@@ -518,7 +524,7 @@ static void test_trial_is_killed(void **state) {
     uint64_t start = nnv_now_ns();
     kill(pid, SIGINT);
     assert_int_equal(wait_for(pid), 0);
-    assert_true(nnv_now_ns() - start < 2000000000);
+    assert_true(nnv_now_ns() - start < 30000000000); /* it has a minute */
     json_t *lines = read_journal(s.out);
     assert_int_equal(json_array_size(lines), 3);
     assert_string_equal(text_of(record_of(lines, s.list.item[0].name), "verdict"), "FAIL");

@@ -10,23 +10,9 @@
 #include "harness/judge/judge.h"
 #include "nnvts/result.h"
 #include "reference/spec/spec.h"
-#include "tests/kit/test.h"
+#include "tests/kit/arena.h"
 
 enum { N = 64 };
-
-static struct nnv_arena *arena;
-
-static int set_up(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    return arena ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    nnv_arena_free(arena);
-    return 0;
-}
 
 /* ------------------------------------------------------------------- specs */
 
@@ -323,9 +309,24 @@ static void texts(void **state) {
     (void)state;
     struct nnv_arithmetic a, b;
     struct nnv_err err = {0};
-    static const char *const wrong[] = {"",           "loose",        "sums",        "sums=double",  "requantise=0.4",
-                                        "rescale=9",  "functions=-1", "functions=x", "logistic=nan", "strict,",
-                                        "logistic=2", "functions=",   NULL};
+    static const char *const wrong[] = {"",
+                                        "loose",
+                                        "sums",
+                                        "sums=double",
+                                        "requantise=0.4",
+                                        "rescale=9",
+                                        "functions=-1",
+                                        "functions=x",
+                                        "logistic=nan",
+                                        "strict,",
+                                        "logistic=2",
+                                        "functions=",
+                                        "requantise=thrice",
+                                        "CONV_2D/float32=twice",
+                                        "CONV/quant8_asymm=twice",
+                                        "CONV_2D/quant8_asymm=",
+                                        "CONV_2D/=twice",
+                                        NULL};
     assert_text("strict", "strict");
     assert_text("requantise=0.5,sums=float32", "strict");
     assert_text("android", "android");
@@ -333,6 +334,13 @@ static void texts(void **state) {
     assert_text("android,sums=float32", "infinities=saturated,rescale=1.5,logistic=1e-07");
     assert_text("functions=8,strict", "strict");
     assert_text("steps=float32,subnormals=kept,requantise=1", "steps=float32,subnormals=kept,requantise=1");
+    assert_text("requantise=1,requantise=twice", "requantise=twice");
+    assert_text("requantise=twice,requantise=1", "requantise=1");
+    assert_text("android,requantise=fixed8",
+                "sums=float16,infinities=saturated,rescale=1.5,logistic=1e-07,requantise=fixed8");
+    assert_text("android,CONV_2D/quant8_asymm=twice", "android,CONV_2D/quant8_asymm=twice");
+    assert_text("MUL/quant8_asymm=twice,requantise=floor,MUL/quant8_asymm=exact-up",
+                "requantise=floor,MUL/quant8_asymm=exact-up");
     for (int i = 0; wrong[i]; i++) {
         if (nnv_arithmetic_parse(wrong[i], &a, &err) != NNV_INVALID) fail_msg("'%s' is accepted", wrong[i]);
     }
@@ -341,6 +349,12 @@ static void texts(void **state) {
     /* each key alone is weaker, a stronger one is not, and what is weak already is not weaker */
     assert_int_equal(nnv_arithmetic_parse("steps=float32,subnormals=kept", &a, &err), NNV_OK);
     assert_false(nnv_arithmetic_is_weak(&a));
+    assert_int_equal(nnv_arithmetic_parse("requantise=twice", &b, &err), NNV_OK);
+    assert_false(nnv_arithmetic_is_weak(&b));
+    assert_string_equal(nnv_arithmetic_weaker(&b, 0, &b), "sums of products are requantised by any exact scheme");
+    assert_int_equal(b.scheme, NNV_SCHEME_ANY);
+    assert_int_equal(nnv_arithmetic_parse("MUL/quant8_asymm=floor", &b, &err), NNV_OK);
+    assert_true(nnv_arithmetic_is_weak(&b));
     assert_string_equal(nnv_arithmetic_weaker(&a, 0, &b), "sums are float16");
     assert_true(b.half_sums && b.wide_steps && !b.saturate);
     assert_true(nnv_arithmetic_is_weak(&b));
@@ -348,6 +362,11 @@ static void texts(void **state) {
     assert_int_equal(nnv_arithmetic_parse("android", &a, &err), NNV_OK);
     assert_string_equal(nnv_arithmetic_weaker(&a, 0, &b), "sums of products are requantised within one unit");
     assert_null(nnv_arithmetic_weaker(&a, 2, &b));
+    /* all that android has beside what is promised, which stays */
+    assert_false(nnv_arithmetic_add_android(&a, &b));
+    assert_int_equal(nnv_arithmetic_parse("steps=float32,rescale=3", &a, &err), NNV_OK);
+    assert_true(nnv_arithmetic_add_android(&a, &b));
+    assert_true(b.wide_steps && b.half_sums && b.saturate && b.rescale > 2 && b.logistic > 0);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

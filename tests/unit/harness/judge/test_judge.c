@@ -3,48 +3,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "tests/kit/fake_driver.h"
-#include "harness/runner/suite.h"
-#include "nnvts/result.h"
-
-static struct nnv_arena *arena, *case_arena;
-static struct nnv_client client;
-static struct nnv_result result;
-static uint32_t phase;
-
-static int set_up(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    case_arena = nnv_arena_new();
-    fake_start(&client, 7);
-    return arena && case_arena ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    nnv_client_close(&client);
-    nnv_arena_free(arena);
-    nnv_arena_free(case_arena);
-    nnv_text_free(&result.reason);
-    nnv_text_free(&result.outputs);
-    memset(&result, 0, sizeof result);
-    return 0;
-}
-
-static int judge_at(const struct nnv_spec *spec, int level, enum nnv_precision precision) {
-    const struct nnv_run_config config = {.driver = "fake", .seed = 1, .precision = -1};
-    struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = &phase};
-    nnv_judge(&env, spec, level, precision, &result);
-    nnv_arena_reset(case_arena);
-    return result.verdict;
-}
-
-static int judge(const struct nnv_spec *spec, enum nnv_precision precision) { return judge_at(spec, 0, precision); }
-
-static void assert_reason(const char *part) {
-    const char *reason = result.reason.data ? result.reason.data : "";
-    if (!strstr(reason, part)) fail_msg("'%s', expected '%s'", reason, part);
-}
+#include "tests/kit/judging.h"
 
 static double number(const json_t *object, const char *key) { return json_number_value(json_object_get(object, key)); }
 
@@ -338,6 +297,7 @@ static void doubtful_files(void **state) {
 
 static void cases(void **state) {
     (void)state;
+    uint32_t phase = 0;
     const struct nnv_run_config config = {.driver = "fake", .precision = -1};
     struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = &phase};
     struct nnv_case c = {.name = "x/y", .suite = "no such suite", .op = "", .type = "", .tags = ""};
@@ -359,7 +319,7 @@ static void cases(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start_judging, end_judging)
     const struct CMUnitTest tests[] = {
         TEST(right_answers_pass),
         TEST(wrong_answers_fail),

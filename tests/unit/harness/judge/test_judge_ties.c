@@ -2,46 +2,16 @@
 /** Ties: the driver's choice is right where it is one among equals, and nowhere else. */
 #include <math.h>
 
-#include "tests/kit/fake_driver.h"
-#include "harness/runner/suite.h"
+#include "tests/kit/judging.h"
 #include "harness/judge/ties.h"
-#include "nnvts/result.h"
-
-static struct nnv_arena *arena, *case_arena;
-static struct nnv_client client;
-static struct nnv_result result;
-static uint32_t phase;
-
-static int set_up(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    case_arena = nnv_arena_new();
-    fake_start(&client, 7);
-    return arena && case_arena ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    nnv_client_close(&client);
-    nnv_arena_free(arena);
-    nnv_arena_free(case_arena);
-    nnv_text_free(&result.reason);
-    nnv_text_free(&result.outputs);
-    memset(&result, 0, sizeof result);
-    return 0;
-}
 
 /** The verdict on this answer. */
-static int judge(const struct nnv_spec *spec, enum nnv_precision precision, const void *answer) {
-    const struct nnv_run_config config = {.driver = "fake", .seed = 1, .precision = -1};
-    struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = &phase};
+static int judge_answer(const struct nnv_spec *spec, enum nnv_precision precision, const void *answer) {
     fake.answer = answer;
-    nnv_judge(&env, spec, 0, precision, &result);
-    nnv_arena_reset(case_arena);
-    return result.verdict;
+    return judge(spec, precision);
 }
 
-#define JUDGE(spec, precision, type, ...) judge(spec, precision, (const type[]){__VA_ARGS__})
+#define JUDGE(spec, precision, type, ...) judge_answer(spec, precision, (const type[]){__VA_ARGS__})
 #define BUDGET NNV_PRECISION_BUDGET
 
 /* ---------------------------------------------------------- indices, one by one */
@@ -295,18 +265,18 @@ static void score_ties(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(tied_indices, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(wrong_choices, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lines, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(reaches, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(unknown_numbers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(arg_ties, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(topk_ties, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(fixed_profiles, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(ties_by_rounding, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(keypoint_ties, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(keypoints_of_a_row, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(score_ties, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tied_indices, start_judging, end_judging),
+        cmocka_unit_test_setup_teardown(wrong_choices, start_judging, end_judging),
+        cmocka_unit_test_setup_teardown(lines, start_judging, end_judging),
+        cmocka_unit_test_setup_teardown(reaches, start_judging, end_judging),
+        cmocka_unit_test_setup_teardown(unknown_numbers, start_judging, end_judging),
+        cmocka_unit_test_setup_teardown(arg_ties, start_judging, end_judging),
+        cmocka_unit_test_setup_teardown(topk_ties, start_judging, end_judging),
+        cmocka_unit_test_setup_teardown(fixed_profiles, start_judging, end_judging),
+        cmocka_unit_test_setup_teardown(ties_by_rounding, start_judging, end_judging),
+        cmocka_unit_test_setup_teardown(keypoint_ties, start_judging, end_judging),
+        cmocka_unit_test_setup_teardown(keypoints_of_a_row, start_judging, end_judging),
+        cmocka_unit_test_setup_teardown(score_ties, start_judging, end_judging),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

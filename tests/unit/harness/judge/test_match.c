@@ -2,10 +2,8 @@
 /** Results in any order: what may change places, what may not; ties, as far as they are proven. */
 #include <math.h>
 
-#include "tests/kit/fake_driver.h"
+#include "tests/kit/judging.h"
 #include "harness/judge/match.h"
-#include "harness/runner/suite.h"
-#include "nnvts/result.h"
 
 /* --------------------------------------------------------------------- the set */
 
@@ -38,6 +36,8 @@ static void values_of(struct outputs *o, struct nnv_value v[4]) {
     v[3] = (struct nnv_value){.rank = 1, .dims = {ROWS}, .data = o->group, .bytes = sizeof o->group};
 }
 
+static int ignored = -1; /* an output that is not compared, -1 none */
+
 /** Wrong elements of all outputs, once rows are matched. The model's outputs stand in another order than the
  * operation's; hidden: an output that is not one of the model, -1 none. */
 static size_t wrong(const struct row *expected, const struct row *actual, enum nnv_precision p, int hidden,
@@ -48,8 +48,8 @@ static size_t wrong(const struct row *expected, const struct row *actual, enum n
     struct outputs e, a;
     struct nnv_value want[4], got[4], actual_values[4];
     struct nnv_expectation expectation[4];
-    struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_comparison *c = NNV_NEW(arena, struct nnv_comparison, 1);
+    struct nnv_arena *rows_arena = nnv_arena_new();
+    struct nnv_comparison *c = NNV_NEW(rows_arena, struct nnv_comparison, 1);
     struct nnv_err err = {0};
     size_t n = 0;
     spread_rows(expected, &e);
@@ -59,17 +59,18 @@ static size_t wrong(const struct row *expected, const struct row *actual, enum n
     for (int i = 0; i < 4; i++) {
         int from = (i + 3) % 4; /* the model's output 0 is the group */
         int32_t type = from < 2 ? ANEURALNETWORKS_TENSOR_FLOAT32 : ANEURALNETWORKS_TENSOR_INT32;
-        expectation[i] = (struct nnv_expectation){.type = type, .value = &want[from], .k = 2};
+        expectation[i] =
+            (struct nnv_expectation){.type = type, .value = &want[from], .k = 2, .ignored = from == ignored};
         actual_values[i] = got[from];
         if (from == hidden) outs[i] = 3;
     }
-    assert_int_equal(nnv_match(&main, expectation, p, arena, actual_values, &err), NNV_OK);
+    assert_int_equal(nnv_match(&main, expectation, p, rows_arena, actual_values, &err), NNV_OK);
     for (int i = 0; i < 4; i++) {
         nnv_check(&expectation[i], actual_values[i].data, p, c);
         n += c->wrong;
     }
     memcpy(outs, (uint32_t[]){5, 7, 8, 9}, sizeof outs);
-    nnv_arena_free(arena);
+    nnv_arena_free(rows_arena);
     return n;
 }
 
@@ -91,6 +92,9 @@ static void orders(void **state) {
     assert_int_equal(wrong(golden, r, NNV_PRECISION_AOSP, -1, NMS),
                      15);                                  /* in order; classes off by one are fine there */
     assert_int_equal(wrong(golden, r, NNAPI, 3, NMS), 17); /* no output tells the groups */
+    ignored = 3;
+    assert_int_equal(wrong(golden, r, NNAPI, -1, NMS), 17);
+    ignored = -1;
     assert_int_equal(wrong(golden, r, NNAPI, -1, ANEURALNETWORKS_DETECTION_POSTPROCESSING), 17); /* by falling score */
     r[0].score = nextafterf(r[0].score, 1);                                                      /* within the rule */
     assert_int_equal(wrong(golden, r, NNAPI, -1, NMS), 0);
@@ -151,57 +155,24 @@ static void each_row_stands_once(void **state) {
 
 /* -------------------------------------------------------------------- the judge */
 
-static struct nnv_arena *arena, *case_arena;
-static struct nnv_client client;
-static struct nnv_result result;
-
-static int set_up(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    case_arena = nnv_arena_new();
-    fake_start(&client, 7);
-    return arena && case_arena ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    nnv_client_close(&client);
-    nnv_arena_free(arena);
-    nnv_arena_free(case_arena);
-    nnv_text_free(&result.reason);
-    nnv_text_free(&result.outputs);
-    memset(&result, 0, sizeof result);
-    return 0;
-}
-
-static int judge(const struct nnv_spec *spec, enum nnv_precision precision) {
-    const struct nnv_run_config config = {.driver = "fake", .seed = 1, .precision = -1};
-    uint32_t phase = 0;
-    struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = &phase};
-    nnv_judge(&env, spec, 0, precision, &result);
-    nnv_arena_reset(case_arena);
-    return result.verdict;
-}
-
 #define F32(dims, lifetime, data) OPERAND("TENSOR_FLOAT32", dims, lifetime, DATA(data))
 #define I32(dims, lifetime, data) OPERAND("TENSOR_INT32", dims, lifetime, DATA(data))
 #define NUMBER(v) OPERAND("FLOAT32", "", "CONSTANT_COPY", DATA(v))
 #define WHOLE(v) OPERAND("INT32", "", "CONSTANT_COPY", DATA(v))
 
-/** Hard NMS at 0.5 of three regions in one image; two results. */
-#define NMS_SPEC(scores, boxes, out_scores, out_boxes)                                                                                                                                                                                                                                 \
-    "{\"format\":\"nnvts-spec/1\",\"name\":\"nms\",\"main\":{\"operands\":[" F32("3,2", "SUBGRAPH_INPUT", scores) "," F32("3,8", "SUBGRAPH_INPUT", boxes) "," I32("3", "SUBGRAPH_INPUT", "0,0,0") "," NUMBER(                                                                          \
-        "0.2") "," WHOLE("-1") "," WHOLE("0") "," NUMBER("0.5") "," NUMBER("1") "," NUMBER("0.1") "," F32("2",                                                                                                                                                                         \
-                                                                                                          "SUBGRAPH_"                                                                                                                                                                  \
-                                                                                                          "OUTPUT",                                                                                                                                                                    \
-                                                                                                          out_scores) "," F32("2,4",                                                                                                                                                   \
-                                                                                                                              "SUBGRAPH_OUTPUT",                                                                                                                                       \
-                                                                                                                              out_boxes) "," I32("2",                                                                                                                                  \
-                                                                                                                                                 "SUBGRAPH_OUTPUT",                                                                                                                    \
-                                                                                                                                                 "1,1") "," I32("2",                                                                                                                   \
-                                                                                                                                                                "SUBGRAPH_OUTPUT",                                                                                                     \
-                                                                                                                                                                "0,0") "],\"operations\":[{\"type\":\"BOX_WITH_NMS_LIMIT\",\"inputs\":[0,1,2,3,4,5,6,7,8],\"outputs\":[9,10,11,12]}]," \
-                                                                                                                                                                       "\"inputs\":[0,1,2],\"outputs\":[9,10,11,12]}}"
+/** Hard NMS at 0.5 of three regions in one image; two results, of at most `most`. */
+/* clang-format off */
+#define NMS_SPEC(scores, boxes, out_scores, out_boxes) NMS_MOST("-1", scores, boxes, out_scores, out_boxes)
+#define NMS_MOST(most, scores, boxes, out_scores, out_boxes)                                               \
+    "{\"format\":\"nnvts-spec/1\",\"name\":\"nms\",\"main\":{\"operands\":["                               \
+    F32("3,2", "SUBGRAPH_INPUT", scores) "," F32("3,8", "SUBGRAPH_INPUT", boxes) ","                       \
+    I32("3", "SUBGRAPH_INPUT", "0,0,0") "," NUMBER("0.2") "," WHOLE(most) "," WHOLE("0") ","               \
+    NUMBER("0.5") "," NUMBER("1") "," NUMBER("0.1") ","                                                    \
+    F32("2", "SUBGRAPH_OUTPUT", out_scores) "," F32("2,4", "SUBGRAPH_OUTPUT", out_boxes) ","               \
+    I32("2", "SUBGRAPH_OUTPUT", "1,1") "," I32("2", "SUBGRAPH_OUTPUT", "0,0") "],"                         \
+    "\"operations\":[{\"type\":\"BOX_WITH_NMS_LIMIT\",\"inputs\":[0,1,2,3,4,5,6,7,8],"                     \
+    "\"outputs\":[9,10,11,12]}],\"inputs\":[0,1,2],\"outputs\":[9,10,11,12]}}"
+/* clang-format on */
 #define A_ "0,0,10,10"
 #define B_ "1,0,11,10"
 #define D_ "50,50,60,60"
@@ -291,6 +262,18 @@ static void numbers_of_results(void **state) {
     assert_int_equal(judge_number(open, 3, three, three_boxes), NNVTS_FAIL);  /* a wrong box */
 }
 
+/* The first two overlap by just a half, and two of three are kept: scores and boxes follow the same decision. */
+static void alternatives_are_taken_whole(void **state) {
+    (void)state;
+    const char *open = NMS_MOST("2", "0,0.9,0,0.8,0,0.5", OVERLAP, "0.9,0.5", "0,0,2,1," D_);
+    const float dropped[] = {0.9f, 0.5f}, kept[] = {0.9f, 0.8f};
+    const float dropped_boxes[] = {0, 0, 2, 1, 50, 50, 60, 60}, kept_boxes[] = {0, 0, 2, 1, 0, 0, 1, 1};
+    assert_int_equal(judge(answer(open, dropped, dropped_boxes), NNV_PRECISION_BUDGET), NNVTS_PASS);
+    assert_int_equal(judge(answer(open, kept, kept_boxes), NNV_PRECISION_BUDGET), NNVTS_PASS);
+    assert_int_equal(judge(answer(open, kept, dropped_boxes), NNV_PRECISION_BUDGET), NNVTS_FAIL);
+    assert_int_equal(judge(answer(open, dropped, kept_boxes), NNV_PRECISION_BUDGET), NNVTS_FAIL);
+}
+
 /** Regular detections of three anchors apart, one class: (0,0,2,2), (0,4,2,6), (0,8,2,10). */
 #define DETECT_SPEC(scores, out_scores, out_boxes)                                                                                                                                                                                                                                                                                                                                                                                                                                               \
     "{\"format\":\"nnvts-spec/1\",\"name\":\"detect\",\"main\":{\"operands\":[" F32("1,3,2", "SUBGRAPH_INPUT", scores) "," F32(                                                                                                                                                                                                                                                                                                                                                                  \
@@ -325,7 +308,7 @@ static void ordered_detections(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start_judging, end_judging)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders),
         cmocka_unit_test(wrong_rows_stay_wrong),
@@ -335,6 +318,7 @@ int main(void) {
         TEST(sets_are_judged),
         TEST(proven_ties_may_be_decided_either_way),
         TEST(numbers_of_results),
+        TEST(alternatives_are_taken_whole),
         TEST(ordered_detections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

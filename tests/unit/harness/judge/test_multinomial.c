@@ -4,29 +4,14 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "tests/kit/fake_driver.h"
 #include "harness/judge/multinomial.h"
-#include "harness/runner/suite.h"
-#include "nnvts/result.h"
+#include "tests/kit/judging.h"
 
 enum { MAX_CLASSES = 2048, MAX_SAMPLES = 70000 };
 
-static struct nnv_arena *arena;
 static double logits[MAX_CLASSES];
 static int32_t samples[MAX_SAMPLES];
 static struct nnv_comparison c;
-
-static int set_up(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    return arena ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    nnv_arena_free(arena);
-    return 0;
-}
 
 /** Draws n samples by these logits: the inverse of the cumulative distribution. */
 static void draw(struct nnv_rng *rng, const double *x, size_t classes, int32_t *to, size_t n) {
@@ -243,41 +228,30 @@ static void fixed_tolerance(void **state) {
 
 /* ------------------------------------------------------------------- the judge */
 
-#define SPEC(members, output)                                                                                          \
-    "{\"format\":\"nnvts-spec/1\",\"name\":\"random\",\"min_version\":\"1.2\"," members                                \
-    "\"main\":{\"operands\":[" OPERAND("TENSOR_FLOAT32", "2,3", "SUBGRAPH_INPUT", DATA("0,1,3,2,1,-2")) "," OPERAND(   \
-        "INT32", "", "CONSTANT_COPY",                                                                                  \
-        DATA("200")) "," OPERAND("TENSOR_INT32", "2", "CONSTANT_COPY",                                                 \
-                                 DATA(                                                                                 \
-                                     "37,42")) "," OPERAND("TENSOR_INT32", "2,200", "SUBGRAPH_OUTPUT",                 \
-                                                           output) "],"                                                \
-                                                                   "\"operations\":[{\"type\":\"RANDOM_MULTINOMIAL\"," \
-                                                                   "\"inputs\":[0,1,2],\"outputs\":[3]}],"             \
-                                                                   "\"inputs\":[0],\"outputs\":[3]}}"
+/* clang-format off */
+#define SPEC(members, output)                                                                              \
+    "{\"format\":\"nnvts-spec/1\",\"name\":\"random\",\"min_version\":\"1.2\"," members                    \
+    "\"main\":{\"operands\":["                                                                             \
+    OPERAND("TENSOR_FLOAT32", "2,3", "SUBGRAPH_INPUT", DATA("0,1,3,2,1,-2")) ","                           \
+    OPERAND("INT32", "", "CONSTANT_COPY", DATA("200")) ","                                                 \
+    OPERAND("TENSOR_INT32", "2", "CONSTANT_COPY", DATA("37,42")) ","                                       \
+    OPERAND("TENSOR_INT32", "2,200", "SUBGRAPH_OUTPUT", output) "],"                                       \
+    "\"operations\":[{\"type\":\"RANDOM_MULTINOMIAL\",\"inputs\":[0,1,2],\"outputs\":[3]}],"               \
+    "\"inputs\":[0],\"outputs\":[3]}}"
+/* clang-format on */
 #define TOLERANCE "\"multinomial_tolerance\":0.2,"
 #define IGNORED ",\"ignored\":true"
 
-static struct nnv_result result;
-
-static int judge(const char *json, const int32_t *answer, int precision) {
-    struct nnv_client client;
-    uint32_t phase = 0;
-    fake_start(&client, 7);
+static int judge_sample(const char *json, const int32_t *answer, int precision) {
     struct nnv_text text = {0};
     nnv_text_add(&text, "{\"base64\":\"");
     static const int32_t zeros[400];
     nnv_text_add_base64(&text, (const uint8_t *)zeros, sizeof zeros);
     nnv_text_add(&text, "\"}");
-    char *whole = nnv_arena_printf(arena, json, text.data);
-    struct nnv_spec *spec = fake_spec(whole, arena);
+    const struct nnv_spec *spec = fake_spec(nnv_arena_printf(arena, json, text.data), arena);
     nnv_text_free(&text);
     fake.answer = answer;
-    const struct nnv_run_config config = {.driver = "fake", .seed = 1, .precision = -1};
-    struct nnv_case_env env = {.config = &config, .client = &client, .arena = nnv_arena_new(), .phase = &phase};
-    nnv_judge(&env, spec, 0, (enum nnv_precision)precision, &result);
-    nnv_arena_free(env.arena);
-    nnv_client_close(&client);
-    return result.verdict;
+    return judge(spec, (enum nnv_precision)precision);
 }
 
 static void verdicts(void **state) {
@@ -294,18 +268,16 @@ static void verdicts(void **state) {
     const char *const specs[] = {SPEC("", ",\"data\":%s"), SPEC(TOLERANCE, ",\"data\":%s" IGNORED)};
     for (int s = 0; s < 2; s++)
         for (int p = 0; p < NNV_PRECISION_COUNT; p++) {
-            assert_int_equal(judge(specs[s], right, p), NNVTS_PASS);
+            assert_int_equal(judge_sample(specs[s], right, p), NNVTS_PASS);
             assert_int_equal(result.compared, 400);
-            assert_int_equal(judge(specs[s], constant, p), NNVTS_FAIL);
+            assert_int_equal(judge_sample(specs[s], constant, p), NNVTS_FAIL);
             assert_non_null(strstr(result.reason.data, "output 0 [2,200]: row "));
             assert_null(strstr(result.reason.data, "note"));
-            assert_int_equal(judge(specs[s], beyond, p), NNVTS_FAIL);
+            assert_int_equal(judge_sample(specs[s], beyond, p), NNVTS_FAIL);
             assert_non_null(strstr(result.reason.data, "row 1, sample 100: class 3 does not exist"));
         }
-    assert_int_equal(judge(SPEC("", ",\"data\":%s" IGNORED), constant, NNV_PRECISION_NNAPI), NNVTS_PASS);
+    assert_int_equal(judge_sample(SPEC("", ",\"data\":%s" IGNORED), constant, NNV_PRECISION_NNAPI), NNVTS_PASS);
     assert_int_equal(result.values, 0);
-    nnv_text_free(&result.reason);
-    nnv_text_free(&result.outputs);
 }
 
 int main(void) {
@@ -324,5 +296,5 @@ int main(void) {
         cmocka_unit_test(fixed_tolerance),
         cmocka_unit_test(verdicts),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, start_judging, end_judging);
 }

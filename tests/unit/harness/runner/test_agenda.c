@@ -57,6 +57,36 @@ static void test_rounds(void **state) {
     nnv_agenda_free(&a);
 }
 
+/* What measures time comes behind all that may run at once, one worker at a time, and what goes wrong there runs alone.
+ */
+static void test_timed(void **state) {
+    (void)state;
+    struct nnv_agenda a = {.count = COUNT};
+    assert_int_equal(nnv_agenda_begin(&a, (const bool[COUNT]){[0] = true}, (const unsigned char[COUNT]){[5] = 1}, NULL),
+                     NNV_OK);
+    for (uint32_t i = 0; i < 3; i++) nnv_agenda_timed(&a, i); /* the first is done already */
+    nnv_agenda_timed(&a, 5);                                  /* and the last runs alone anyway */
+    nnv_agenda_next(&a);
+    expect_round(&a, "34", false, false, 0);
+    assert_false(a.quiet);
+    a.due[3] = a.due[4] = NNV_DUE_DONE;
+    nnv_agenda_next(&a);
+    expect_round(&a, "12", false, false, 0);
+    assert_true(a.quiet);
+    assert_true(nnv_agenda_suspect(&a, 1));
+    nnv_agenda_suspect_taken(&a, 2);
+    nnv_agenda_next(&a);
+    expect_round(&a, "1", true, true, 0);
+    a.due[1] = NNV_DUE_DONE;
+    nnv_agenda_next(&a);
+    expect_round(&a, "2", true, true, 0);
+    a.due[2] = NNV_DUE_DONE;
+    nnv_agenda_next(&a);
+    expect_round(&a, "5", true, true, 1);
+    assert_false(a.quiet);
+    nnv_agenda_free(&a);
+}
+
 /* One of the first three did harm to all: each of those that are not done runs alone. */
 static void test_careful(void **state) {
     (void)state;
@@ -119,6 +149,7 @@ static void test_running(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_timed),
         cmocka_unit_test(test_careful),
         cmocka_unit_test(test_running),
     };

@@ -51,7 +51,7 @@ static enum nnv_status answer(struct nnv_answering *in, struct nnv_err *err) {
         raise(SIGSEGV);
         break;
     case WORKS_ON:
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 20; i++) {
             sleep_ms(50);
             atomic_fetch_add(&n->steps, 1);
         }
@@ -64,7 +64,11 @@ static enum nnv_status answer(struct nnv_answering *in, struct nnv_err *err) {
 }
 
 static void ask(enum how how, enum nnv_status status, const char *text) {
-    struct nnv_ask a = {.answer = answer, .context = &how, .bytes = sizeof(struct number), .timeout_ns = 200000000};
+    const bool hangs = how == HANGS || how == HANGS_IN_EXECUTE;
+    struct nnv_ask a = {.answer = answer,
+                        .context = &how,
+                        .bytes = sizeof(struct number),
+                        .timeout_ns = hangs ? 200000000 : UINT64_C(60000000000)};
     struct nnv_err err = {0};
     assert_int_equal(nnv_ask(&a, &err), status);
     assert_int_equal(a.pid, 0);
@@ -107,7 +111,7 @@ static void test_waiting(void **state) {
     enum how how = WORKS_ON;
     struct nnv_err err = {0};
     for (int renewed = 0; renewed < 2; renewed++) {
-        struct nnv_ask a = {.answer = answer, .context = &how, .bytes = sizeof(struct number), .timeout_ns = 250000000};
+        struct nnv_ask a = {.answer = answer, .context = &how, .bytes = sizeof(struct number), .timeout_ns = 600000000};
         a.waiting = renewed ? on_waiting : NULL;
         assert_int_equal(nnv_ask(&a, &err), NNV_OK);
         assert_int_equal(a.complete, renewed);

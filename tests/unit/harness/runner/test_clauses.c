@@ -55,6 +55,8 @@ static void test_operations_have_the_clauses_of_their_records(void **state) {
     assert_non_null(strstr(text_of("NN-CONV_2D-QUANT"), "input bias: INT32: scale of input 0 times"));
     assert_non_null(strstr(text_of("NN-CONV_2D-ATTRIBUTE"), "1 SAME, 2 VALID"));
     assert_non_null(strstr(text_of("NN-ADD-COUNT"), "3 inputs and 1 output"));
+    assert_non_null(strstr(text_of("NN-CONCATENATION-COUNT"), "input input: one or more."));
+    assert_non_null(strstr(text_of("NN-SVDF-COUNT"), "7 inputs and 2 outputs; input bias: may be omitted."));
     assert_non_null(strstr(text_of("NN-ADD-TYPE-float32"), "since level 1"));
     assert_int_equal(nnv_map_find(&book.all.ids, "NN-ABS-QUANT"), NNV_MAP_NONE); /* it has no quantised type */
 }

@@ -12,7 +12,7 @@
 
 #include "harness/client/driver.h"
 #include "harness/runner/pool/patience.h"
-#include "harness/runner/pool/reset.h"
+#include "harness/runner/pool/hook.h"
 
 static enum nnv_patience_end take(struct nnv_patience *p, const char *op, enum nnvts_verdict v, enum nnv_phase phase) {
     const struct nnv_case c = {.op = op};
@@ -60,10 +60,11 @@ static void test_limits(void **state) {
 static void test_reset(void **state) {
     (void)state;
     struct nnv_err err = {0};
-    assert_int_equal(nnv_reset("test \"$NNVTS_CASE $NNVTS_WHAT\" = 'ops/a CRASH'", "CRASH", "ops/a", &err), NNV_OK);
-    assert_int_equal(nnv_reset("exit 3", "OPEN", "", &err), NNV_IO);
+    assert_int_equal(
+        nnv_hook("--reset-hook", "test \"$NNVTS_CASE $NNVTS_WHAT\" = 'ops/a CRASH'", "CRASH", "ops/a", &err), NNV_OK);
+    assert_int_equal(nnv_hook("--reset-hook", "exit 3", "OPEN", "", &err), NNV_IO);
     assert_string_equal(err.text, "--reset-hook: 'exit 3' called exit(3)");
-    assert_int_equal(nnv_reset("kill -SEGV $$", "OPEN", "", &err), NNV_IO);
+    assert_int_equal(nnv_hook("--reset-hook", "kill -SEGV $$", "OPEN", "", &err), NNV_IO);
     assert_non_null(strstr(err.text, "died with SIGSEGV"));
 }
 

@@ -5,8 +5,10 @@
 #include "tests/kit/run/run.h"
 
 #include <sys/file.h>
+#include <sys/resource.h>
 
 #include "harness/runner/ask.h"
+#include "harness/runner/limits.h"
 #include "harness/runner/pool/pool.h"
 
 /** What is expected of a fault. */
@@ -107,6 +109,116 @@ static json_t *run_single(enum fault fault, const char *out) {
     json_decref(lines);
     setup_free(&s);
     return record;
+}
+
+/* What nnvts itself does may take longer than a driver: the machine may be busy. */
+static void test_time_of_nnvts(void **state) {
+    (void)state;
+    struct setup s;
+    setup_init(&s, "own");
+    s.config.timeout_ns = 500000000;
+    add_case(&s, "fake", SLOW_CHECK, 0);
+    add_case(&s, "fake", ENDLESS_BUILD, 0);
+    run_well(&s);
+    json_t *lines = read_journal(s.out);
+    const json_t *endless = record_of(lines, s.list.item[1].name);
+    assert_string_equal(text_of(record_of(lines, s.list.item[0].name), "verdict"), "PASS");
+    assert_string_equal(text_of(endless, "verdict"), "ERROR");
+    assert_non_null(strstr(text_of(endless, "reason"), "no end within 3 s while nnvts built the case"));
+    json_decref(lines);
+    setup_free(&s);
+}
+
+/** The record of a fault alone, under the limits of the setup. */
+static json_t *run_limited(struct setup *s, enum fault fault) {
+    s->list.count = 0;
+    add_case(s, "fake", fault, 0);
+    run_well(s);
+    json_t *lines = read_journal(s->out), *record = json_incref(json_array_get(lines, 1));
+    json_decref(lines);
+    return record;
+}
+
+static void expect_end(json_t *record, const char *verdict, const char *why, const char *reason) {
+    assert_string_equal(text_of(record, "verdict"), verdict);
+    assert_string_equal(text_of(record, "why"), why);
+    if (strstr(text_of(record, "reason"), reason) == NULL)
+        fail_msg("'%s', not '%s'", text_of(record, "reason"), reason);
+    json_decref(record);
+}
+
+/* Each signal is harder than the one before, and the record says which it took. */
+static void test_ladder(void **state) {
+    (void)state;
+    struct setup s;
+    setup_init(&s, "ladder");
+    s.config.timeout_ns = 300000000;
+    expect_end(run_limited(&s, HANG_BUSY), "TIMEOUT", "NO_END", "in execute\nended by SIGTERM");
+    expect_end(run_limited(&s, TIDIES_UP), "TIMEOUT", "NO_END", "in execute\ncalled exit(7) on SIGTERM");
+    expect_end(run_limited(&s, DEAF_TO_TERM), "TIMEOUT", "NO_END", "in execute\nended by SIGABRT; SIGTERM had not");
+    expect_end(run_limited(&s, STOPPED), "TIMEOUT", "NO_END",
+               "in execute\nended by SIGKILL; SIGTERM and SIGABRT had not");
+    setup_free(&s);
+}
+
+/* Where the user allows core files, the one that has to be aborted leaves one. */
+static void test_core(void **state) {
+    (void)state;
+    struct setup s;
+    struct rlimit before;
+    char here[PATH_MAX];
+    assert_int_equal(getrlimit(RLIMIT_CORE, &before), 0);
+    if (before.rlim_max == 0) skip();
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(root), 0);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){before.rlim_max, before.rlim_max});
+    setup_init(&s, "aborted"); /* "core" is the file */
+    s.config.timeout_ns = 300000000;
+    json_t *r = run_limited(&s, DEAF_TO_TERM);
+    setrlimit(RLIMIT_CORE, &before);
+    assert_int_equal(chdir(here), 0);
+    expect_end(r, "TIMEOUT", "NO_END", "ended by SIGABRT, with a core file; SIGTERM had not");
+    setup_free(&s);
+}
+
+/* Whoever is silent does not get the whole time; whoever prints or goes on does. */
+static void test_silence(void **state) {
+    (void)state;
+    struct setup s;
+    setup_init(&s, "silence");
+    s.config.timeout_ns = 20000000000;
+    s.config.silence_ns = 400000000;
+    expect_end(run_limited(&s, HANG_ASLEEP), "TIMEOUT", "NO_END", "no sign of life for 0.4 s in execute");
+    json_t *r = run_limited(&s, CHATTERS);
+    assert_string_equal(text_of(r, "verdict"), "PASS");
+    json_decref(r);
+    r = run_limited(&s, SLOW_CHECK); /* nnvts itself */
+    assert_string_equal(text_of(r, "verdict"), "PASS");
+    json_decref(r);
+    setup_free(&s);
+}
+
+static void test_limits(void **state) {
+    (void)state;
+    struct setup s;
+    uint64_t written;
+    setup_init(&s, "limits");
+    s.config.timeout_ns = 20000000000;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    s.config.memory = (uint64_t)256 << 20;
+    expect_end(run_limited(&s, NO_MEMORY), "CRASH", "OUT_OF_MEMORY",
+               "driver died with SIGSEGV in execute: it had been refused memory, by the 256 MB of --memory");
+    expect_end(run_limited(&s, NULL_POINTER), "CRASH", "DIED", "driver died with SIGSEGV in execute");
+    s.config.memory = 0;
+#endif
+    s.config.disk = (uint64_t)2 << 20;
+    expect_end(run_limited(&s, ONE_LARGE_FILE), "CRASH", "DISK", "in execute: it wrote more than the 2 MB of --disk");
+    if (nnv_written(0, &written)) /* where the files lie on a disk */
+        expect_end(run_limited(&s, MANY_FILES), "CRASH", "DISK", "it wrote more than the 2 MB of --disk");
+    json_t *r = run_limited(&s, FINE);
+    assert_string_equal(text_of(r, "verdict"), "PASS");
+    json_decref(r);
+    setup_free(&s);
 }
 
 static void test_backtraces(void **state) {
@@ -404,6 +516,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_faults_one_job),
         cmocka_unit_test(test_faults_three_jobs),
+        cmocka_unit_test(test_time_of_nnvts),
+        cmocka_unit_test(test_ladder),
+        cmocka_unit_test(test_core),
+        cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_limits),
         cmocka_unit_test(test_backtraces),
         cmocka_unit_test(test_log),
         cmocka_unit_test(test_log_of_each),

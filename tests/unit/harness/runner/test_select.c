@@ -155,6 +155,30 @@ static void test_escapes(void **state) {
     }
 }
 
+/* What a regular expression holds of parentheses and brackets is its own. */
+static void test_regular_expressions(void **state) {
+    (void)state;
+    selects("~^ops/(ADD|CONV_2D)/float(16|32)/[0-9]$", "14");
+    selects("~AD{2}/ & !edge", "2");
+    selects("(~^device|~plain)", "57");
+    selects("~^[^/ |&)]+/[^/]+$", "5");
+    selects("!~[[:upper:]]+_2D", "12567");
+    selects("~odd\\ \\(name\\)[ ][&]\\ more & SVDF", "6");
+    selects("name:~^plain$", "7");
+    selects("op:~^(add|svdf)$", "1267"); /* letters of either case, as everywhere in names of operations */
+    selects("type:~^quant8_asymm$", "2");
+    selects("tag:~^(slow|exact)$", "13");
+    selects("suite:~^dev & level:0", "5");
+    selects("~[]|&)]x|plain*", "7");
+    refuses("ADD & ~ops/(", "column 7: regular expression 'ops/(': Unmatched ( or");
+    refuses("~", "column 1: a regular expression has 1 to 256 bytes");
+    refuses("op:~^CONV3D", "unknown operation '^CONV3D'");
+    refuses("kind:~x", "unknown kind of term");
+    refuses("~(a)\\1", "back-references are not taken");
+    refuses("~((a{30}){30}){2}", "more than 1000 repetitions");
+    refuses("~a{,4000000000000000000000}", "more than 1000 repetitions");
+}
+
 static void test_errors(void **state) {
     (void)state;
     refuses("op:CONV_2D & (", "selection 'op:CONV_2D & (': column 15: expected a term, found the end");
@@ -252,9 +276,10 @@ static void test_suites(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),  cmocka_unit_test(test_operators), cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_errors), cmocka_unit_test(test_extremes),  cmocka_unit_test(test_globs),
-        cmocka_unit_test(test_suites),
+        cmocka_unit_test(test_terms),    cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_escapes),  cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_extremes), cmocka_unit_test(test_globs),
+        cmocka_unit_test(test_suites),   cmocka_unit_test(test_regular_expressions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,20 +11,7 @@
 
 #include "harness/runner/sensitivity.h"
 #include "randgraph/single/single.h"
-
-static struct nnv_arena *arena;
-
-static int set_up(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    nnv_arena_free(arena);
-    return 0;
-}
+#include "tests/kit/arena.h"
 
 static void test_errors_are_steps_of_the_type(void **state) {
     (void)state;

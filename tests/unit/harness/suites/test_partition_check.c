@@ -98,7 +98,7 @@ static void make_plan(const struct nnv_model *model) {
     nnv_rt_device_override((struct nnvts_device *const[]){&drivers[0], &drivers[1]}, 2);
     for (int i = 0; i < 3; i++) devices[i] = nnv_rt_device_at((size_t)i);
     if (nnv_rt_model_from_spec(model, &built, NULL, &err) != NNV_OK) fail_msg("%s", err.text);
-    const struct nnv_rt_plan_options options = {devices, 3, ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER};
+    const struct nnv_rt_plan_options options = {devices, 3, ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, NULL};
     assert_int_equal(nnv_rt_plan_make(built.model, &options, &plan), ANEURALNETWORKS_NO_ERROR);
     g = &plan->graphs[0];
     rules = (struct nnv_plan_rules){.devices = devices,

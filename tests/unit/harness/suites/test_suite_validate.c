@@ -2,37 +2,14 @@
 /* The suite `validate`: mutants are wrong, boundary cases are valid, and what a driver answers is judged. */
 #include <stdlib.h>
 
-#include "tests/kit/fake_driver.h"
+#include "tests/kit/judging.h"
 #include "harness/suites/kit/fixture_models.h"
 #include "harness/suites/suites.h"
 #include "harness/suites/validate/validate.h"
-#include "nnvts/result.h"
 #include "randgraph/single/single.h"
 #include "reference/model/validate.h"
 
-static struct nnv_arena *arena, *scratch;
-static struct nnv_client client;
-static struct nnv_result result;
 static const struct nnv_run_config config = {.driver = "fake", .precision = -1, .seed = 1, .tier = 1};
-
-static int set_up(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    scratch = nnv_arena_new();
-    fake_start(&client, 7);
-    return arena && scratch ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    nnv_client_close(&client);
-    nnv_arena_free(arena);
-    nnv_arena_free(scratch);
-    nnv_text_free(&result.reason);
-    nnv_text_free(&result.outputs);
-    memset(&result, 0, sizeof result);
-    return 0;
-}
 
 /* ---------------------------------------------------------------------- models */
 
@@ -115,19 +92,20 @@ static void test_mutants_are_invalid(void **state) {
         size_t applied = 0;
         for (size_t k = 0; k < nmodels && (row->change || row->edit); k++) {
             struct nnv_mutation m;
-            enum nnv_applied how = nnv_mutation_make(&m, row, models[k], pick_of(row->name, k), scratch);
+            enum nnv_applied how = nnv_mutation_make(&m, row, models[k], pick_of(row->name, k), case_arena);
             assert_int_not_equal(how, NNV_APPLY_FAILED);
-            if (how == NNV_APPLIED && nnv_validate(m.model, scratch, NULL, NULL) != NNV_INVALID)
+            if (how == NNV_APPLIED && nnv_validate(m.model, case_arena, NULL, NULL) != NNV_INVALID)
                 fail_msg("%s of a model with %s is legal", row->name, models[k]->name);
             applied += how == NNV_APPLIED;
-            nnv_arena_reset(scratch);
+            nnv_arena_reset(case_arena);
         }
         size_t least = row->abi_change || row->abi_edit || shared_edits(&row->abi) ? 0
                        : row->needs & NNV_NEEDS_NET                                ? 1
                                                                                    : 2;
         if (applied < least) fail_msg("%s can be done to %zu models only", row->name, applied);
     }
-    for (size_t k = 0; k < nmodels; k++) assert_int_equal(nnv_validate(&models[k]->model, scratch, NULL, NULL), NNV_OK);
+    for (size_t k = 0; k < nmodels; k++)
+        assert_int_equal(nnv_validate(&models[k]->model, case_arena, NULL, NULL), NNV_OK);
 }
 
 /* --------------------------------------------------------------------- rendering */
@@ -137,12 +115,12 @@ static bool render_differs(const struct nnv_model_mutator *row, size_t k) {
     struct nnv_mutation m;
     struct nnvts_model abi;
     struct nnv_err err = {0};
-    assert_int_equal(nnv_mutation_make(&m, row, models[k], pick_of(row->name, k), scratch), NNV_APPLIED);
-    assert_int_equal(nnv_validate(m.model, scratch, NULL, NULL), NNV_OK);
+    assert_int_equal(nnv_mutation_make(&m, row, models[k], pick_of(row->name, k), case_arena), NNV_APPLIED);
+    assert_int_equal(nnv_validate(m.model, case_arena, NULL, NULL), NNV_OK);
     size_t bytes = nnv_abi_pool_bytes(m.model);
-    void *mapped = nnv_arena_alloc(scratch, bytes, 1);
+    void *mapped = nnv_arena_alloc(case_arena, bytes, 1);
     struct nnvts_memory pool = {.prot = NNVTS_PROT_READ, .fd = -1, .size = bytes, .data = mapped};
-    if (nnv_abi_model_at(m.model, scratch, &pool, mapped, &abi, &err)) fail_msg("%s", err.text);
+    if (nnv_abi_model_at(m.model, case_arena, &pool, mapped, &abi, &err)) fail_msg("%s", err.text);
     if (nnv_mutation_rendered(&m, &abi) != NNV_APPLIED) return false;
     const struct nnvts_model *a = &m.abi;
     bool same = memcmp(&m.config, &nnv_prepare_config, sizeof m.config) == 0;
@@ -165,7 +143,7 @@ static void test_renderings_are_changed(void **state) {
         size_t applied = 0;
         for (size_t k = 0; k < nmodels; k++) {
             applied += render_differs(&nnv_abi_mutators[i], k);
-            nnv_arena_reset(scratch);
+            nnv_arena_reset(case_arena);
         }
         if (applied < 2) fail_msg("%s can be done to %zu models only", nnv_abi_mutators[i].name, applied);
     }
@@ -180,12 +158,12 @@ static void test_boundary_cases_are_valid(void **state) {
         for (size_t k = 0; k < nmodels; k++) {
             struct nnv_mutation m;
             struct nnv_err err = {0};
-            enum nnv_applied how = nnv_boundary_case_make(&m, row, models[k], pick_of(row->name, k), scratch);
+            enum nnv_applied how = nnv_boundary_case_make(&m, row, models[k], pick_of(row->name, k), case_arena);
             assert_int_not_equal(how, NNV_APPLY_FAILED);
-            if (how == NNV_APPLIED && nnv_validate(m.model, scratch, NULL, &err) != NNV_OK)
+            if (how == NNV_APPLIED && nnv_validate(m.model, case_arena, NULL, &err) != NNV_OK)
                 fail_msg("%s of a model with %s: %s", row->name, models[k]->name, err.text);
             applied += how == NNV_APPLIED;
-            nnv_arena_reset(scratch);
+            nnv_arena_reset(case_arena);
         }
         if (applied < 2) fail_msg("%s can be done to %zu models only", row->name, applied);
     }
@@ -212,7 +190,7 @@ static bool same_request(const struct nnv_request_mutation *m, const struct nnv_
 /** What each row does to the request of a model; applied counts. */
 static void check_rows(const struct nnv_spec *model, size_t k, size_t *applied) {
     uint32_t phase;
-    struct nnv_case_env env = {.config = &config, .client = &client, .arena = scratch, .phase = &phase};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = &phase};
     struct nnv_context s;
     struct nnv_fixture fixture;
     struct nnv_request v, before;
@@ -223,7 +201,7 @@ static void check_rows(const struct nnv_spec *model, size_t k, size_t *applied) 
     for (size_t i = 0; i < nnv_request_mutator_count; i++) {
         const struct nnv_request_mutator *row = &nnv_request_mutators[i];
         struct nnv_request_mutation m;
-        enum nnv_applied how = nnv_request_make(&m, row, &v, pick_of(row->name, k), scratch);
+        enum nnv_applied how = nnv_request_make(&m, row, &v, pick_of(row->name, k), case_arena);
         assert_int_not_equal(how, NNV_APPLY_FAILED);
         assert_memory_equal(&before, &v, sizeof v);
         if (how == NNV_APPLIED && strcmp(row->name, "open_output_fenced") != 0 && same_request(&m, &v))
@@ -231,7 +209,7 @@ static void check_rows(const struct nnv_spec *model, size_t k, size_t *applied) 
         applied[i] += how == NNV_APPLIED;
     }
     nnv_context_end(&s);
-    nnv_arena_reset(scratch);
+    nnv_arena_reset(case_arena);
 }
 
 enum { MOST_ROWS = 256 };
@@ -276,10 +254,10 @@ static struct nnv_case_list list_tier(int tier) {
 }
 
 /* The verdict of the fake driver, which takes everything for valid and answers what is right for the valid model. */
-static int judge(const char *name, const char *fixture) {
+static int judge_mutant(const char *name, const char *fixture) {
     struct nnv_case_list list = list_tier(1);
     uint32_t phase;
-    struct nnv_case_env env = {.config = &config, .client = &client, .arena = scratch, .phase = &phase};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = &phase};
     struct nnv_spec *spec = NULL;
     struct nnv_err err = {0};
     if (nnv_fixture_build(nnv_fixture_by_name(fixture), config.seed, arena, &spec, &err)) fail_msg("%s", err.text);
@@ -294,31 +272,26 @@ static int judge(const char *name, const char *fixture) {
     return result.verdict;
 }
 
-static void assert_reason(const char *part) {
-    if (!strstr(result.reason.data ? result.reason.data : "", part))
-        fail_msg("'%s', expected '%s'", result.reason.data ? result.reason.data : "", part);
-}
-
 static void test_what_is_accepted_fails(void **state) {
     (void)state;
-    assert_int_equal(judge("validate/model/scale_zero/add_quant8", "add_quant8"), NNVTS_FAIL);
+    assert_int_equal(judge_mutant("validate/model/scale_zero/add_quant8", "add_quant8"), NNVTS_FAIL);
     assert_reason("get_supported_operations of a model that breaks a rule (the scale of a quantised operand is above 0 "
                   "and finite) answered NONE, expected INVALID_ARGUMENT");
     assert_reason("prepare_model of a model that breaks a rule");
     assert_int_equal(fake.prepared, fake.released); /* what it gave out is released */
-    assert_int_equal(judge("validate/model/priority_largest/add_float32", "add_float32"), NNVTS_FAIL);
+    assert_int_equal(judge_mutant("validate/model/priority_largest/add_float32", "add_float32"), NNVTS_FAIL);
     assert_reason("prepare_model of a model that breaks a rule (a priority is one of the three) answered NONE");
-    assert_int_equal(judge("validate/request/input_padding_largest/add_float32", "add_float32"), NNVTS_FAIL);
+    assert_int_equal(judge_mutant("validate/request/input_padding_largest/add_float32", "add_float32"), NNVTS_FAIL);
     assert_reason("execute of a request that breaks a rule (offset, length and padding lie in the pool) answered NONE");
-    assert_int_equal(judge("validate/near_miss/unused_scalar/add_float32", "add_float32"), NNVTS_PASS);
+    assert_int_equal(judge_mutant("validate/near_miss/unused_scalar/add_float32", "add_float32"), NNVTS_PASS);
 }
 
 static void test_what_is_not_asked(void **state) {
     (void)state;
     fake_device.feature_level = 3;
-    assert_int_equal(judge("validate/model/priority_largest/add_float32", "add_float32"), NNVTS_SKIP);
+    assert_int_equal(judge_mutant("validate/model/priority_largest/add_float32", "add_float32"), NNVTS_SKIP);
     fake.fault = UNSUPPORTED;
-    assert_int_equal(judge("validate/model/scale_zero/add_quant8", "add_quant8"), NNVTS_UNSUPPORTED);
+    assert_int_equal(judge_mutant("validate/model/scale_zero/add_quant8", "add_quant8"), NNVTS_UNSUPPORTED);
 }
 
 /* What the drivers that come with nnvts refuse, in their own process: each of these was accepted once, or was fatal. */
@@ -353,7 +326,7 @@ static void test_drivers_refuse(void **state) {
         if (nnv_client_open(&client, path, NULL, &err) != NNV_OK) fail_msg("%s (make builds it)", err.text);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             const char *name = nnv_arena_printf(arena, "validate/%s/conv_float32", cases[i]);
-            if (judge(name, "conv_float32") != NNVTS_PASS)
+            if (judge_mutant(name, "conv_float32") != NNVTS_PASS)
                 fail_msg("%s, %s: %s", drivers[d], name, result.reason.data ? result.reason.data : "");
         }
     }
@@ -389,7 +362,7 @@ static void test_list(void **state) {
     for (int tier = 0; tier < 3; tier++) free(lists[tier].item);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start_judging, end_judging)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -6,13 +6,8 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "tests/kit/fake_driver.h"
-#include "harness/runner/suite.h"
-#include "nnvts/result.h"
+#include "tests/kit/judging.h"
 
-static struct nnv_arena *arena, *case_arena;
-static struct nnv_client client;
-static struct nnv_result result;
 static struct nnv_case_list list;
 static struct nnv_run_config config;
 static char folder[64];
@@ -24,27 +19,17 @@ static void write_file(const char *name, const char *text) {
     assert_int_equal(nnv_file_write(path, text, strlen(text), &err), NNV_OK);
 }
 
-static int set_up(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    case_arena = nnv_arena_new();
-    list = (struct nnv_case_list){.arena = arena};
+static int start(void **state) {
     snprintf(folder, sizeof folder, "/tmp/nnvts-suites-XXXXXX");
+    if (start_judging(state) || !mkdtemp(folder)) return -1;
+    list = (struct nnv_case_list){.arena = arena};
     config = (struct nnv_run_config){.driver = "fake", .specs = folder, .precision = -1};
-    fake_start(&client, 7);
-    return arena && case_arena && mkdtemp(folder) ? 0 : -1;
+    return 0;
 }
 
-static int tear_down(void **state) {
-    (void)state;
-    nnv_client_close(&client);
+static int end(void **state) {
     free(list.item);
-    nnv_arena_free(arena);
-    nnv_arena_free(case_arena);
-    nnv_text_free(&result.reason);
-    nnv_text_free(&result.outputs);
-    memset(&result, 0, sizeof result);
-    return remove_folder(folder);
+    return end_judging(state) || remove_folder(folder);
 }
 
 static int run(const struct nnv_case *c) {
@@ -58,11 +43,6 @@ static int run(const struct nnv_case *c) {
     nnv_case_run(&env, c, &result);
     nnv_arena_reset(case_arena);
     return result.verdict;
-}
-
-static void assert_reason(const char *part) {
-    const char *reason = result.reason.data ? result.reason.data : "";
-    if (!strstr(reason, part)) fail_msg("'%s', expected '%s'", reason, part);
 }
 
 /* -------------------------------------------------------------------- registry */
@@ -128,7 +108,7 @@ static void spec_files(void **state) {
     } rows[] = {
         {"spec/alone/sum", "ADD", "float32", "", "", 1, NNVTS_PASS},
         {"spec/v1/sums/sum", "ADD", "float32", "", "", 1, NNVTS_PASS},
-        {"spec/v1/sums/line3", "", "", "", "v1/sums.jsonl:3: ", 0, NNVTS_ERROR},
+        {"spec/v1/sums/line3", "", "", "malformed", "v1/sums.jsonl:3: ", 0, NNVTS_ERROR},
         {"spec/v1/sums/sum~2", "ADD", "float32", "", "", 1, NNVTS_PASS},
         {"spec/v1/sums/two", "NO_SUCH", "float16", "expect_failure", "", 0, -1},
         {"spec/v1/sums/sum~3", "ADD", "float32", "", "", 1, NNVTS_PASS},
@@ -260,7 +240,7 @@ static void device_rules(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
     const struct CMUnitTest tests[] = {
         TEST(registry),       TEST(many_cases),        TEST(spec_files),   TEST(unknown_operations),
         TEST(spec_arguments), TEST(files_that_change), TEST(device_rules),

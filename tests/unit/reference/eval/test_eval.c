@@ -415,6 +415,16 @@ static void test_wrong_inputs_are_refused(void **state) {
     graph_free(g);
 }
 
+/* Of a model that nobody has validated. */
+static void test_outputs_must_be_written(void **state) {
+    (void)state;
+    struct graph *g = binary(ANEURALNETWORKS_ADD, F32, 0, 2, V(1, 2), V(3, 4), 0);
+    add_operand(g, F32, 2, NNV_SUBGRAPH_OUTPUT);
+    assert_int_equal(nnv_eval(&g->model, g->values, &g->options, g->arena, g->results, &g->err), NNV_INVALID);
+    assert_string_equal(g->err.text, "output 1: no operation writes this output");
+    graph_free(g);
+}
+
 static void test_run_time_shapes_are_checked(void **state) {
     (void)state;
     struct graph *g = binary(ANEURALNETWORKS_ADD, F32, 0, 2, V(1, 2), V(3, 4), 0);
@@ -449,6 +459,7 @@ int main(void) {
         cmocka_unit_test(test_same_seed_same_spread),
         cmocka_unit_test(test_zero_sized),
         cmocka_unit_test(test_wrong_inputs_are_refused),
+        cmocka_unit_test(test_outputs_must_be_written),
         cmocka_unit_test(test_run_time_shapes_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

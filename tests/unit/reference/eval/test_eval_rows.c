@@ -149,12 +149,12 @@ static void test_spread_of_rows(void **state) {
     (void)state;
     double nan = (double)NAN, inf = (double)INFINITY, spread[5];
     double y[3][5] = {{1, 2, inf, nan, 3}, {1.5, nan, inf, nan, inf}, {0.25, 2, inf, nan, 3}};
-    nnv_spread_rows(&y[0][0], 5, 2, 0, spread);
+    nnv_spread_rows(&y[0][0], 5, 2, 0, 5, spread);
     assert_true(spread[0] == 0.75 && isnan(spread[1]) && spread[2] == 0 && spread[3] == 0 && isnan(spread[4]));
     y[2][2] = 7;
-    nnv_spread_rows(&y[0][0], 5, 2, 0, spread);
+    nnv_spread_rows(&y[0][0], 5, 2, 0, 5, spread);
     assert_true(isnan(spread[2]));
-    nnv_spread_rows(&y[0][0], 5, 2, 7, spread);
+    nnv_spread_rows(&y[0][0], 5, 2, 7, 5, spread);
     assert_true(spread[2] == 0); /* 7 is the largest number, and stands for infinity */
 }
 
@@ -179,7 +179,7 @@ static void test_inputs(void **state) {
     double rows[] = {1, -2, 3, 4, 5, -6, 1, -2, 3, 4, 7, -6};
     struct nnv_noise n = {.rows = 1};
     row = (struct nnv_row_input){.operand = &o, .elems = 6, .data = data, .stored = rows, .space = space};
-    k = (struct nnv_kernel){.call = &call, .rows = &row, .row = 1, .noise = &n};
+    k = (struct nnv_kernel){.call = &call, .rows = &row, .row = 1, .spreads = true, .noise = &n};
     assert_true(nnv_real(&k, 0)[4] == 14 && nnv_real(&k, 0)[3] == 2);
     assert_true(nnv_spread(&k, 0, 4) == 4 && nnv_spread(&k, 0, 3) == 0); /* 2 units of scale 2 */
 }

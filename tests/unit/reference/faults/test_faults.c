@@ -13,24 +13,12 @@
 #include "reference/faults/faults.h"
 #include "reference/model/builder.h"
 #include "reference/model/validate.h"
+#include "tests/kit/arena.h"
 
-static struct nnv_arena *arena;
 static struct nnv_spec spec;
 static struct nnv_call **calls;
 static struct nnv_edit edit;
 static const struct nnv_encoding FLOATS = {.type = ANEURALNETWORKS_TENSOR_FLOAT32};
-
-static int set_up(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    return arena ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    nnv_arena_free(arena);
-    return 0;
-}
 
 /** Puts the finished model into the editor, its first operation in hand. */
 static void take(struct nnv_builder *b, uint32_t in, uint32_t out) {
@@ -65,6 +53,35 @@ static void take_pool(void) {
     const uint32_t y = nnv_builder_tensor(&b, FLOATS, 4, dims, NNV_SUBGRAPH_OUTPUT);
     const uint32_t one = nnv_builder_int(&b, 1), two = nnv_builder_int(&b, 2), none = nnv_builder_int(&b, 0);
     nnv_builder_add(&b, ANEURALNETWORKS_AVERAGE_POOL_2D, 7, (uint32_t[]){x, one, one, one, two, two, none}, y);
+    take(&b, x, y);
+}
+
+/** A 3x3 filter, dilation and stride 2, over a 1x7x7x1 image: SAME pads two cells on each side. */
+static void take_dilated(void) {
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const uint32_t image[] = {1, 7, 7, 1}, filter[] = {1, 3, 3, 1}, made[] = {1, 4, 4, 1}, one[] = {1};
+    const uint32_t x = nnv_builder_tensor(&b, FLOATS, 4, image, NNV_SUBGRAPH_INPUT);
+    const uint32_t f = nnv_builder_weights(&b, FLOATS, 4, filter, 1), bias = nnv_builder_weights(&b, FLOATS, 1, one, 1);
+    const uint32_t y = nnv_builder_tensor(&b, FLOATS, 4, made, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t same = nnv_builder_int(&b, ANEURALNETWORKS_PADDING_SAME), two = nnv_builder_int(&b, 2);
+    const uint32_t none = nnv_builder_int(&b, 0), nhwc = nnv_builder_bool(&b, false);
+    nnv_builder_add(&b, ANEURALNETWORKS_CONV_2D, 10, (uint32_t[]){x, f, bias, same, two, two, none, nhwc, two, two}, y);
+    take(&b, x, y);
+}
+
+/** A 2x2 filter, stride 1, from a 1x3x3x1 image to one of its extents: SAME cuts a row and a column off the tails. */
+static void take_transposed(void) {
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const uint32_t image[] = {1, 3, 3, 1}, filter[] = {1, 2, 2, 1}, ones[] = {1};
+    const uint32_t x = nnv_builder_tensor(&b, FLOATS, 4, image, NNV_SUBGRAPH_INPUT);
+    const uint32_t f = nnv_builder_weights(&b, FLOATS, 4, filter, 1),
+                   bias = nnv_builder_weights(&b, FLOATS, 1, ones, 1);
+    const uint32_t y = nnv_builder_tensor(&b, FLOATS, 4, image, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t same = nnv_builder_int(&b, ANEURALNETWORKS_PADDING_SAME), one = nnv_builder_int(&b, 1);
+    const uint32_t none = nnv_builder_int(&b, 0), nhwc = nnv_builder_bool(&b, false);
+    const uint32_t shape = nnv_builder_ints(&b, 4, (const int32_t[]){1, 3, 3, 1});
+    nnv_builder_add(&b, ANEURALNETWORKS_TRANSPOSE_CONV_2D, 9,
+                    (uint32_t[]){x, f, bias, shape, same, one, one, none, nhwc}, y);
     take(&b, x, y);
 }
 
@@ -123,6 +140,29 @@ static void padding(void **state) {
     assert_int_equal(nnv_edit_op(&edit)->nin, 10);
     assert_int_equal(*(const int32_t *)nnv_edit_operand(&edit, 1)->data, 1); /* left */
     assert_int_equal(*(const int32_t *)nnv_edit_operand(&edit, 2)->data, 0); /* right */
+    assert_valid();
+}
+
+static int32_t number_at(int pos) { return *(const int32_t *)nnv_edit_operand(&edit, pos)->data; }
+
+static void padding_of_dilated_filters(void **state) {
+    (void)state;
+    take_dilated();
+    assert_true(apply("same-padding-undilated"));
+    assert_int_equal(nnv_edit_op(&edit)->nin, 13);
+    for (int side = 0; side < 4; side++) assert_int_equal(number_at(3 + side), side % 2 ? 3 : 1);
+    assert_valid();
+    take_pool(); /* nothing is dilated */
+    assert_false(apply("same-padding-undilated"));
+}
+
+/** What SAME cuts off is worked out from the results. */
+static void padding_of_transposed_convolutions(void **state) {
+    (void)state;
+    take_transposed();
+    assert_true(apply("same-padding-odd-first"));
+    assert_int_equal(nnv_edit_op(&edit)->nin, 11);
+    for (int side = 0; side < 4; side++) assert_int_equal(number_at(3 + side), side % 2 ? 0 : 1);
     assert_valid();
 }
 
@@ -216,6 +256,8 @@ int main(void) {
         cmocka_unit_test(one_use_alone),
         cmocka_unit_test(faults_fit_some_operations),
         cmocka_unit_test(padding),
+        cmocka_unit_test(padding_of_dilated_filters),
+        cmocka_unit_test(padding_of_transposed_convolutions),
         cmocka_unit_test(an_operation_before),
         cmocka_unit_test(lists),
         cmocka_unit_test(values),

@@ -127,6 +127,9 @@ static void test_levels(void **state) {
     accept(b, 2);
     b->m.main.operands[0].rank = 0; /* unknown rank */
     accept(b, 3);
+    int level;
+    assert_int_equal(nnv_operand_check(&b->m.main.operands[0], &level, NULL), NNV_OK);
+    assert_int_equal(level, 3);
     b->m.main.operands[0].rank = 2;
     for (uint32_t i = 0; i < 4; i++)
         if (i != 2) b->m.main.operands[i].type = ANEURALNETWORKS_TENSOR_FLOAT16;

@@ -107,6 +107,26 @@ static void svdf_values(void **state) {
     use_free(u);
 }
 
+struct svdf_shapes {
+    uint32_t input[2], feature[2], time[2], state[2];
+};
+
+static void svdf_refuses(struct svdf_shapes s, const char *words) {
+    static const double zeros[32];
+    struct use *u = use_new(ANEURALNETWORKS_SVDF);
+    use_in(u, F32, 2, s.input, zeros);
+    use_const(u, F32, 2, s.feature, zeros);
+    use_const(u, F32, 2, s.time, zeros);
+    use_omit(u, F32, 1, false);
+    use_in(u, F32, 2, s.state, zeros);
+    use_scalar(u, INT, 2);
+    use_scalar(u, INT, 0);
+    use_out(u, F32);
+    use_out(u, F32);
+    use_refuse(u, words);
+    use_free(u);
+}
+
 static void svdf_refusals(void **state) {
     (void)state;
     struct use *u = svdf(F32, NONE, 3, 0);
@@ -121,6 +141,11 @@ static void svdf_refusals(void **state) {
     u = svdf(F32, NONE, 2, 7);
     use_refuse(u, "activation 7");
     use_free(u);
+    svdf_refuses((struct svdf_shapes){{1, 2}, {4, 1}, {4, 3}, {1, 12}}, "extent 1 is 1, but");
+    svdf_refuses((struct svdf_shapes){{1, 1}, {5, 1}, {4, 3}, {1, 12}}, "extent 0 is 4, but");
+    svdf_refuses((struct svdf_shapes){{1, 1}, {4, 1}, {5, 3}, {1, 12}}, "extent 0 is 5, but");
+    svdf_refuses((struct svdf_shapes){{1, 1}, {4, 1}, {4, 4}, {1, 12}}, "extent 1 is 12, but");
+    svdf_refuses((struct svdf_shapes){{2, 1}, {4, 1}, {4, 3}, {1, 12}}, "extent 0 is 1, but");
 }
 
 /* --------------------------------------------------------------------------- LSTM */

@@ -217,7 +217,7 @@ static void without_threads_nothing_starts(void **state) {
     OK(ANeuralNetworksEvent_createFromSyncFenceFd(fence, &start));
     assert_int_equal(pthread_getattr_default_np(&usual), 0);
     assert_int_equal(pthread_attr_init(&huge), 0);
-    assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 56), 0);
+    assert_int_equal(pthread_attr_setstacksize(&huge, SIZE_MAX << 20), 0);
     assert_int_equal(pthread_setattr_default_np(&huge), 0); /* no address space has room for such a stack */
     alarm(20);
     for (int behind_fence = 0; behind_fence < 2; behind_fence++) {

@@ -19,7 +19,7 @@ static struct nnv_rt_plan_options three(float cost_a, float cost_b) {
     devices[0] = toy_device(&a, "a", cost_a, cost_a);
     devices[1] = toy_device(&b, "b", cost_b, cost_b);
     devices[2] = toy_cpu(&cpu);
-    return (struct nnv_rt_plan_options){devices, 3, ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER};
+    return (struct nnv_rt_plan_options){devices, 3, ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, NULL};
 }
 
 /** input -> each type in turn -> output. */

@@ -28,7 +28,7 @@ static int forget_devices(void **state) {
 /* Members by their place, counted from 1, which is what a loader that was built elsewhere relies on. */
 static void layout(void **state) {
     (void)state;
-#define PLACE(name, place) assert_int_equal(offsetof(NnApiSLDriverImplFL5, name), 8 * (place))
+#define PLACE(name, place) assert_int_equal(offsetof(NnApiSLDriverImplFL5, name), 8 + sizeof(void *) * ((place)-1))
     PLACE(ANeuralNetworksBurst_create, 1);
     PLACE(ANeuralNetworksCompilation_setTimeout, 13);
     PLACE(ANeuralNetworksDevice_getExtensionSupport, 14);
@@ -122,6 +122,14 @@ static void devices(void **state) {
     assert_true(!types[1].isTensor && types[1].byteSize == 12 && types[1].type == 9);
     assert_int_equal(t->SL_ANeuralNetworksDevice_forEachVendorExtensionOperandTypeInformation(d, 2, &count, note_type),
                      BAD);
+    assert_int_equal(t->SL_ANeuralNetworksDevice_getVendorExtensionCount(NULL, &extension_count), IS_NULL);
+    assert_int_equal(t->SL_ANeuralNetworksDevice_getVendorExtensionCount(d, NULL), IS_NULL);
+    assert_int_equal(t->SL_ANeuralNetworksDevice_getVendorExtensionName(NULL, 1, &name), IS_NULL);
+    assert_int_equal(t->SL_ANeuralNetworksDevice_getVendorExtensionName(d, 1, NULL), IS_NULL);
+    assert_int_equal(
+        t->SL_ANeuralNetworksDevice_forEachVendorExtensionOperandTypeInformation(NULL, 1, &count, note_type), IS_NULL);
+    assert_int_equal(t->SL_ANeuralNetworksDevice_forEachVendorExtensionOperandTypeInformation(d, 1, &count, NULL),
+                     IS_NULL);
 }
 
 /* -------------------------------------------------------------------- diagnostics */

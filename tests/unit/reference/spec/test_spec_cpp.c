@@ -11,6 +11,7 @@
 
 #include "base/rng.h"
 #include "reference/spec/spec.h"
+#include "tests/kit/arena.h"
 
 #define BEGIN(function) "const TestModel& " function "() {\n    static TestModel model = {\n"
 #define FINISH                                                                                                         \
@@ -43,20 +44,7 @@ static const char good[] = "// a comment\n"
             "  },\n"
             /* 25 */ "  .isRelaxed = true, .minSupportedVersion = TestHalVersion::AIDL_V2\n" FINISH "}\n";
 
-static struct nnv_arena *arena;
 static struct nnv_err err;
-
-static int setup(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    return arena ? 0 : -1;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    nnv_arena_free(arena);
-    return 0;
-}
 
 /* The first model of a text; *count: how many pieces there are. */
 static enum nnv_status read_first(const char *text, size_t len, size_t *count, struct nnv_spec **spec) {
@@ -564,23 +552,23 @@ static void damaged_models_give_clean_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_good_model_is_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_type_is_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(numbers_are_read_as_by_a_compiler, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_lifetime_is_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_model_may_be_its_own_main_subgraph, setup, teardown),
-        cmocka_unit_test_setup_teardown(inputs_may_be_omitted, setup, teardown),
-        cmocka_unit_test_setup_teardown(per_channel_scales_are_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(referenced_subgraphs_are_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(versions_and_flags_are_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_file_has_many_models, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_rule_has_its_error, setup, teardown),
-        cmocka_unit_test_setup_teardown(subgraphs_have_their_errors, setup, teardown),
-        cmocka_unit_test_setup_teardown(unknown_operations_are_unsupported, setup, teardown),
-        cmocka_unit_test_setup_teardown(files_that_end_too_early, setup, teardown),
-        cmocka_unit_test_setup_teardown(deep_nesting_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_beginning_is_refused_or_whole, setup, teardown),
-        cmocka_unit_test_setup_teardown(damaged_models_give_clean_errors, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_good_model_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_type_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(numbers_are_read_as_by_a_compiler, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_lifetime_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_model_may_be_its_own_main_subgraph, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(inputs_may_be_omitted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(per_channel_scales_are_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(referenced_subgraphs_are_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(versions_and_flags_are_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_has_many_models, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_rule_has_its_error, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(subgraphs_have_their_errors, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unknown_operations_are_unsupported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_that_end_too_early, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(deep_nesting_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_beginning_is_refused_or_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damaged_models_give_clean_errors, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

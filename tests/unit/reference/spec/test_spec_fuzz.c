@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "reference/spec/spec.h"
+#include "tests/kit/arena.h"
 
 #define HEAD(more) "{\"format\":\"nnvts-spec/1\",\"name\":\"n\"," more "\"main\":"
 #define FLOATS "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[2],\"lifetime\":"
@@ -42,22 +43,13 @@ static const char *const seeds[] = {
 };
 enum { SEEDS = sizeof seeds / sizeof *seeds, ROOM = 4096, MOST_MEMORY = 1 << 20 };
 
-static struct nnv_arena *arena;
 static struct nnv_text text, copy;
 static size_t valid, refused;
 
-static int setup(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    return arena ? 0 : -1;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    nnv_arena_free(arena);
+static int drop(void **state) {
     nnv_text_free(&text);
     nnv_text_free(&copy);
-    return 0;
+    return tear_down(state);
 }
 
 /* Either an error that says where, or a spec that is written, read and written the same. */
@@ -170,10 +162,10 @@ static void changed_values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(seeds_are_valid, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_beginning_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(changed_bytes, setup, teardown),
-        cmocka_unit_test_setup_teardown(changed_values, setup, teardown),
+        cmocka_unit_test_setup_teardown(seeds_are_valid, set_up, drop),
+        cmocka_unit_test_setup_teardown(every_beginning_is_refused, set_up, drop),
+        cmocka_unit_test_setup_teardown(changed_bytes, set_up, drop),
+        cmocka_unit_test_setup_teardown(changed_values, set_up, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

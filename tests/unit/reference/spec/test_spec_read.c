@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "reference/spec/spec.h"
+#include "tests/kit/arena.h"
 
 static const char good[] =
     "{\"format\":\"nnvts-spec/1\",\"name\":\"n\",\"source\":\"s\",\"min_version\":\"1.2\",\"expect_failure\":false,"
@@ -24,20 +25,7 @@ static const char good[] =
     "\"operations\":[{\"type\":\"ADD\",\"inputs\":[0,1,2],\"outputs\":[3]}],\"inputs\":[0],\"outputs\":[3]},"
     "\"referenced\":[]}";
 
-static struct nnv_arena *arena;
 static struct nnv_err err;
-
-static int setup(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    return arena ? 0 : -1;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    nnv_arena_free(arena);
-    return 0;
-}
 
 static enum nnv_status parse(const char *json, struct nnv_spec **spec) {
     err = (struct nnv_err){0};
@@ -467,18 +455,18 @@ static void model_helpers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_good_spec_is_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(optional_members, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_type_is_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_rule_has_its_error, setup, teardown),
-        cmocka_unit_test_setup_teardown(integers_must_fit_their_type, setup, teardown),
-        cmocka_unit_test_setup_teardown(unknown_operations_are_unsupported, setup, teardown),
-        cmocka_unit_test_setup_teardown(omitted_and_empty_values, setup, teardown),
-        cmocka_unit_test_setup_teardown(repeated_listing_costs_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(referenced_subgraphs_are_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(malformed_models_can_be_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(bad_documents, setup, teardown),
-        cmocka_unit_test_setup_teardown(files_are_split_into_specs, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_good_spec_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(optional_members, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_type_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_rule_has_its_error, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(integers_must_fit_their_type, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unknown_operations_are_unsupported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(omitted_and_empty_values, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(repeated_listing_costs_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(referenced_subgraphs_are_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(malformed_models_can_be_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bad_documents, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_are_split_into_specs, set_up, tear_down),
         cmocka_unit_test(model_helpers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

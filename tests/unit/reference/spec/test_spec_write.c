@@ -9,21 +9,13 @@
 #include <string.h>
 
 #include "reference/spec/spec.h"
+#include "tests/kit/arena.h"
 
-static struct nnv_arena *arena;
 static struct nnv_text text;
 
-static int setup(void **state) {
-    (void)state;
-    arena = nnv_arena_new();
-    return arena ? 0 : -1;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    nnv_arena_free(arena);
+static int drop(void **state) {
     nnv_text_free(&text);
-    return 0;
+    return tear_down(state);
 }
 
 static uint32_t *dims(uint32_t a, uint32_t b) {
@@ -397,19 +389,19 @@ static void writers_survive_any_model(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(answers_and_bounds_survive, setup, teardown),
-        cmocka_unit_test_setup_teardown(json_is_compact, setup, teardown),
-        cmocka_unit_test_setup_teardown(json_is_pretty, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_member_survives, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_bit_survives, setup, teardown),
-        cmocka_unit_test_setup_teardown(omitted_empty_and_dynamic_values_survive, setup, teardown),
-        cmocka_unit_test_setup_teardown(malformed_models_survive, setup, teardown),
-        cmocka_unit_test_setup_teardown(subgraphs_survive, setup, teardown),
-        cmocka_unit_test_setup_teardown(modpy_is_a_generator_file, setup, teardown),
-        cmocka_unit_test_setup_teardown(modpy_defines_subgraphs_before_their_use, setup, teardown),
-        cmocka_unit_test_setup_teardown(dot_marks_the_operation, setup, teardown),
-        cmocka_unit_test_setup_teardown(summary_reads_well, setup, teardown),
-        cmocka_unit_test_setup_teardown(writers_survive_any_model, setup, teardown),
+        cmocka_unit_test_setup_teardown(answers_and_bounds_survive, set_up, drop),
+        cmocka_unit_test_setup_teardown(json_is_compact, set_up, drop),
+        cmocka_unit_test_setup_teardown(json_is_pretty, set_up, drop),
+        cmocka_unit_test_setup_teardown(every_member_survives, set_up, drop),
+        cmocka_unit_test_setup_teardown(every_bit_survives, set_up, drop),
+        cmocka_unit_test_setup_teardown(omitted_empty_and_dynamic_values_survive, set_up, drop),
+        cmocka_unit_test_setup_teardown(malformed_models_survive, set_up, drop),
+        cmocka_unit_test_setup_teardown(subgraphs_survive, set_up, drop),
+        cmocka_unit_test_setup_teardown(modpy_is_a_generator_file, set_up, drop),
+        cmocka_unit_test_setup_teardown(modpy_defines_subgraphs_before_their_use, set_up, drop),
+        cmocka_unit_test_setup_teardown(dot_marks_the_operation, set_up, drop),
+        cmocka_unit_test_setup_teardown(summary_reads_well, set_up, drop),
+        cmocka_unit_test_setup_teardown(writers_survive_any_model, set_up, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

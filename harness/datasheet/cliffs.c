@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/datasheet/cliffs.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "harness/client/run.h"
+#include "randgraph/single/cover.h"
+#include "randgraph/single/single.h"
+
+enum {
+    LEAST_LONGEST = 16,         /* the longest usual size of a factor that is an extent */
+    MOST_EXTENT = 1 << 17,      /* beyond 16 bits */
+    MOST_BYTES = 1 << 18,       /* of the tensors of a model that is not the last of its axis */
+    MOST_STEPS = 20,            /* of doubling */
+    SLOW_PROBE_NS = 1500000000, /* of a question: longer extents would take too long */
+    REPEATS = 5,                /* of a time that decides */
+};
+
+/* A cliff of time: executing takes so much longer from one extent to the next, and longer than the clock's noise. */
+static const double suspect = 5, steep = 3, least_ns = 30000;
+/* Compiling grows faster than this power of the size, over so many doublings. */
+static const double super_linear = 1.5, least_compile_ns = 300000;
+
+enum state { NONE, RIGHT, UNSUPPORTED, UNPREPARED, WRONG };
+
+/** An axis of an operation with one combination of types. */
+struct axis {
+    const struct nnv_op *op;
+    int sig;
+    uint8_t factor;
+    int part; /* of a pair: 0 height, 1 width */
+};
+
+/** What became of one extent. */
+struct probe {
+    enum state state;
+    double bytes, execute_ns, compile_ns;
+    uint64_t took_ns;
+    char words[160];
+};
+
+const char *nnv_cliff_kind_text(enum nnv_cliff_kind kind) {
+    static const char *const text[] = {
+        [NNV_CLIFF_SUPPORT] = "not supported beyond", [NNV_CLIFF_COMPILE] = "supported, but fails beyond",
+        [NNV_CLIFF_VALUES] = "wrong beyond",          [NNV_CLIFF_DIES] = "its process ends beyond",
+        [NNV_CLIFF_TIME] = "slower beyond",           [NNV_CLIFF_GROWTH] = "compiling grows faster than the size"};
+    return text[kind];
+}
+
+void nnv_cliff_tell(const struct nnv_cliff *c, struct nnv_text *t) {
+    nnv_text_addf(t, "%s: %s ", c->axis, nnv_cliff_kind_text(c->kind));
+    if (c->kind == NNV_CLIFF_GROWTH)
+        nnv_text_addf(t, "(its power %.2g, from %d to %d)", c->factor, c->last, c->first);
+    else if (c->first == c->last + 1)
+        nnv_text_addf(t, "%d", c->last);
+    else
+        nnv_text_addf(t, "%d (not at %d)", c->last, c->first);
+    if (c->kind == NNV_CLIFF_TIME) nnv_text_addf(t, ", %.3g times as long", c->factor);
+    if (*c->words) nnv_text_addf(t, ": %s", c->words);
+}
+
+/* ------------------------------------------------------------------------- asking */
+
+static struct nnv_spec *make(const struct nnv_cliff_measuring *x, const struct axis *a, int32_t extent) {
+    int32_t row[NNV_MAX_FACTORS];
+    const struct nnv_factor *f = &a->op->factors[a->factor];
+    struct nnv_single what = {
+        .op = a->op, .sig = a->sig, .plan = NNV_PLAN_ROW, .seed = x->seed, .name = a->op->name, .row = row};
+    struct nnv_spec *spec = NULL;
+    struct nnv_err ignored = {0};
+    for (uint8_t i = 0; i < a->op->nfactors; i++) row[i] = a->op->factors[i].values[0];
+    row[a->factor] = !f->pair       ? extent
+                     : a->part == 0 ? NNV_PAIR(extent, nnv_pair_width(row[a->factor]))
+                                    : NNV_PAIR(nnv_pair_height(row[a->factor]), extent);
+    *x->phase = NNV_PHASE_BUILD;
+    if (nnv_single_build(&what, x->arena, &spec, &ignored) != NNV_OK) return NULL;
+    return spec->min_version <= x->client->device->feature_level ? spec : NULL;
+}
+
+static double bytes_of(const struct nnv_spec *spec) {
+    const struct nnv_subgraph *m = &spec->model.main;
+    double bytes = 0;
+    for (uint32_t i = 0; i < m->noperands; i++) bytes += (double)m->operands[i].bytes;
+    for (uint32_t i = 0; i < m->nin; i++) bytes += (double)spec->inputs[i].bytes;
+    for (uint32_t i = 0; i < m->nout; i++) bytes += (double)spec->outputs[i].bytes;
+    return bytes;
+}
+
+static void keep_words(struct probe *p, const char *words) {
+    snprintf(p->words, sizeof p->words, "%.*s", (int)strcspn(words, "\n"), words);
+}
+
+/** Runs the model, and judges what it answers. */
+static struct probe ask(const struct nnv_cliff_measuring *x, const struct axis *a, int32_t extent, int repeats) {
+    struct probe p = {0};
+    struct nnv_outcome o;
+    const uint64_t start = nnv_now_ns();
+    nnv_arena_reset(x->arena);
+    x->out->trying = extent;
+    const struct nnv_spec *spec = make(x, a, extent);
+    if (spec == NULL) return p;
+    x->out->probes++;
+    p.bytes = bytes_of(spec);
+    p.execute_ns = p.compile_ns = INFINITY;
+    for (int i = 0; i < repeats; i++) {
+        nnv_client_run(x->client, spec, x->arena, x->phase, &o);
+        ++*x->serial;
+        if (o.kind != NNV_OUTCOME_DONE) break;
+        p.execute_ns = fmin(p.execute_ns, (double)o.execute_ns);
+        p.compile_ns = fmin(p.compile_ns, (double)o.prepare_ns);
+    }
+    p.state = o.kind == NNV_OUTCOME_UNSUPPORTED ? UNSUPPORTED
+              : o.kind == NNV_OUTCOME_HARNESS   ? NONE
+              : o.kind != NNV_OUTCOME_DONE      ? UNPREPARED
+                                                : RIGHT;
+    if (p.state == RIGHT && repeats == 1) {
+        struct nnv_case_env env = {
+            .client = x->client, .arithmetic = x->arithmetic, .arena = x->arena, .phase = x->phase};
+        struct nnv_result r = {0};
+        nnv_result_start(&r);
+        nnv_judge_answer(&env, spec, NNV_PRECISION_BUDGET, o.outputs, &r);
+        if (r.verdict == NNVTS_FAIL) p.state = WRONG;
+        if (p.state == WRONG && r.reason.data) keep_words(&p, r.reason.data);
+        nnv_text_free(&r.reason);
+        nnv_text_free(&r.outputs);
+        nnv_text_free(&r.answer);
+    } else if (p.state != RIGHT) {
+        keep_words(&p, o.reason);
+    }
+    ++*x->serial;
+    p.took_ns = nnv_now_ns() - start;
+    if (p.state == RIGHT) x->out->passed = extent;
+    return p;
+}
+
+/* -------------------------------------------------------------------------- telling */
+
+static struct nnv_cliff *add(const struct nnv_cliff_measuring *x, const struct axis *a, enum nnv_cliff_kind kind,
+                             int32_t last, int32_t first) {
+    static const char *const parts[] = {" height", " width"};
+    const struct nnv_factor *f = &a->op->factors[a->factor];
+    char types[48];
+    if (x->out->count == NNV_CLIFFS) return NULL;
+    struct nnv_cliff *c = &x->out->item[x->out->count];
+    *c = (struct nnv_cliff){.kind = kind, .last = last, .first = first};
+    snprintf(c->about, sizeof c->about, "%.40s %.20s", a->op->name,
+             nnv_single_sig_name(a->op, a->sig, types, sizeof types));
+    snprintf(c->axis, sizeof c->axis, "%s%s", f->name, f->pair ? parts[a->part] : "");
+    return c;
+}
+
+/** Between two extents of which the first is right and the second is not. */
+static void find_change(const struct nnv_cliff_measuring *x, const struct axis *a, int32_t right, int32_t other,
+                        struct probe seen) {
+    static const enum nnv_cliff_kind kinds[] = {
+        [UNSUPPORTED] = NNV_CLIFF_SUPPORT, [UNPREPARED] = NNV_CLIFF_COMPILE, [WRONG] = NNV_CLIFF_VALUES};
+    while (other - right > 1) {
+        const int32_t middle = right + (other - right) / 2;
+        const struct probe p = ask(x, a, middle, 1);
+        if (p.state == NONE) break;
+        if (p.state == RIGHT)
+            right = middle;
+        else
+            other = middle, seen = p;
+    }
+    struct nnv_cliff *c = add(x, a, kinds[seen.state], right, other);
+    if (c == NULL) return;
+    memcpy(c->words, seen.words, sizeof c->words);
+    x->out->count++;
+}
+
+/** Between two extents of which the second takes much longer: is it one step? */
+static void find_slowdown(const struct nnv_cliff_measuring *x, const struct axis *a, int32_t fast, int32_t slow) {
+    struct probe f = ask(x, a, fast, REPEATS), s = ask(x, a, slow, REPEATS);
+    while (slow - fast > 1) {
+        if (f.state != RIGHT || s.state != RIGHT || s.execute_ns < least_ns || s.execute_ns < steep * f.execute_ns)
+            return;
+        const int32_t middle = fast + (slow - fast) / 2;
+        const struct probe m = ask(x, a, middle, REPEATS);
+        if (m.execute_ns < sqrt(f.execute_ns * s.execute_ns))
+            fast = middle, f = m;
+        else
+            slow = middle, s = m;
+    }
+    /* Once more: what the machine did in between is no cliff. */
+    f = ask(x, a, fast, 2 * REPEATS);
+    s = ask(x, a, slow, 2 * REPEATS);
+    if (f.state != RIGHT || s.state != RIGHT || s.execute_ns < least_ns || s.execute_ns < steep * f.execute_ns) return;
+    struct nnv_cliff *c = add(x, a, NNV_CLIFF_TIME, fast, slow);
+    if (c == NULL) return;
+    c->factor = s.execute_ns / f.execute_ns;
+    snprintf(c->words, sizeof c->words, "%.3g us, then %.3g us", f.execute_ns / 1e3, s.execute_ns / 1e3);
+    x->out->count++;
+}
+
+/** The power by which the time of compiling grows from one model to a larger one: with its bytes, or with those that
+ * the axis has added to `least`, if they grow faster. */
+static double power(const struct probe *least, const struct probe *a, const struct probe *b) {
+    const double added = (b->bytes - least->bytes) / (a->bytes - least->bytes);
+    return log(b->compile_ns / a->compile_ns) / log(fmax(b->bytes / a->bytes, added));
+}
+
+/** Over the extents where the time of compiling can be measured; once is noise, so that both ends are measured again.
+ */
+static void judge_growth(const struct nnv_cliff_measuring *x, const struct axis *a, const struct probe *p,
+                         const int32_t *extent, int n) {
+    int from = n;
+    while (from > 1 && p[from - 1].compile_ns > least_compile_ns) from--;
+    if (n - from < 3 || !(p[n - 1].bytes > 3 * p[from].bytes)) return;
+    const struct probe first = ask(x, a, extent[from], 2 * REPEATS), last = ask(x, a, extent[n - 1], REPEATS);
+    const double grows = power(&p[0], &first, &last);
+    if (!(grows > super_linear) || first.compile_ns < least_compile_ns / 2) return;
+    struct nnv_cliff *c = add(x, a, NNV_CLIFF_GROWTH, extent[from], extent[n - 1]);
+    if (c == NULL) return;
+    c->factor = grows;
+    snprintf(c->words, sizeof c->words, "%.3g ms, then %.3g ms", first.compile_ns / 1e6, last.compile_ns / 1e6);
+    x->out->count++;
+}
+
+/* ------------------------------------------------------------------------- measuring */
+
+static int32_t usual(const struct axis *a) {
+    const struct nnv_factor *f = &a->op->factors[a->factor];
+    return !f->pair ? f->values[0] : a->part == 0 ? nnv_pair_height(f->values[0]) : nnv_pair_width(f->values[0]);
+}
+
+/** The next extent of the doubling: powers of two from the first above the usual one. */
+static int32_t doubled(int32_t extent) {
+    int32_t next = 1;
+    while (next <= extent) next *= 2;
+    return next;
+}
+
+static void measure_axis(const struct nnv_cliff_measuring *x, const struct axis *a) {
+    struct probe p[MOST_STEPS];
+    int32_t extent[MOST_STEPS];
+    int n = 0;
+    x->out->passed = 0;
+    for (int32_t e = usual(a); n < MOST_STEPS && e <= MOST_EXTENT; e = doubled(e)) {
+        const struct probe seen = ask(x, a, e, 1);
+        if (seen.state == NONE || (n == 0 && seen.state != RIGHT)) break;
+        if (seen.state != RIGHT) {
+            find_change(x, a, extent[n - 1], e, seen);
+            break;
+        }
+        extent[n] = e;
+        p[n++] = seen;
+        if (n > 1 && seen.execute_ns > suspect * p[n - 2].execute_ns && seen.execute_ns > least_ns)
+            find_slowdown(x, a, extent[n - 2], e);
+        if (seen.bytes > MOST_BYTES || seen.took_ns > SLOW_PROBE_NS) break;
+    }
+    judge_growth(x, a, p, extent, n);
+    x->out->trying = 0;
+}
+
+/** The factor is an extent: it has long values. */
+static bool is_extent(const struct nnv_factor *f) {
+    int32_t longest = f->large > f->huge ? f->large : f->huge;
+    for (uint8_t i = 0; i < f->nsizes; i++) {
+        const int32_t s = !f->pair                                                     ? f->sizes[i]
+                          : nnv_pair_height(f->sizes[i]) > nnv_pair_width(f->sizes[i]) ? nnv_pair_height(f->sizes[i])
+                                                                                       : nnv_pair_width(f->sizes[i]);
+        if (s > longest) longest = s;
+    }
+    return f->words == NULL && longest >= LEAST_LONGEST;
+}
+
+/** A process has ended at the extent `trying`: bisects between that and the last that passed. Each further end goes on
+ * here, in the next process. */
+static void find_end(const struct nnv_cliff_measuring *x, const struct axis *a) {
+    int32_t first = x->out->trying;
+    while (x->out->passed > 0 && first - x->out->passed > 1) {
+        const int32_t middle = x->out->passed + (first - x->out->passed) / 2;
+        if (ask(x, a, middle, 1).state != RIGHT) first = middle;
+    }
+    struct nnv_cliff *c = x->out->passed > 0 ? add(x, a, NNV_CLIFF_DIES, x->out->passed, first) : NULL;
+    if (c != NULL) x->out->count++;
+    x->out->trying = 0;
+}
+
+void nnv_cliffs_measure(const struct nnv_cliff_measuring *x) {
+    size_t all;
+    const struct nnv_op *const *ops = nnv_ops(&all);
+    uint32_t number = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (x->operations && fnmatch(x->operations, ops[i]->name, 0) != 0) continue;
+        for (int sig = 0; sig < ops[i]->nsigs; sig++)
+            for (uint8_t f = 0; nnv_single_is_first(ops[i], sig) && f < ops[i]->nfactors; f++)
+                for (int part = 0; is_extent(&ops[i]->factors[f]) && part < (ops[i]->factors[f].pair ? 2 : 1); part++) {
+                    const struct axis a = {ops[i], sig, f, part};
+                    if (++number < x->out->begun || (number == x->out->begun && x->out->trying == 0)) continue;
+                    x->out->unfinished = x->until_ns > 0 && nnv_now_ns() > x->until_ns;
+                    if (x->out->unfinished) return;
+                    if (number == x->out->begun) {
+                        find_end(x, &a);
+                    } else {
+                        x->out->begun = number;
+                        measure_axis(x, &a);
+                    }
+                    x->out->done++;
+                }
+    }
+}

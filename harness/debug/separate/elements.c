@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness/debug/separate/elements.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "harness/debug/separate/attribute_list.h"
+#include "reference/faults/edit.h"
+
+enum { LIKE_INPUTS = 4, BLOCKS = 4 };
+
+/** An input that holds a value for each element of the output: of its shape, or broadcast to it. */
+struct like {
+    const char *name;
+    const struct nnv_operand *operand;
+    const double *v;           /* stored numbers */
+    size_t step[NNV_MAX_RANK]; /* along each axis of the output; 0: broadcast */
+};
+
+/** What all elements of an output share. */
+struct elements {
+    struct nnv_arena *arena;
+    const struct nnv_operand *operand;
+    const char *axis[NNV_MAX_RANK]; /* their names: "the width", "axis 2" */
+    uint32_t rank;
+    const uint32_t *dims;
+    size_t n;
+    const double *right; /* stored numbers */
+    struct like like[LIKE_INPUTS];
+    size_t likes;
+    const char *suffix; /* of the names, where there are several outputs */
+};
+
+/** Adds the input if it is of the output's shape, or broadcast to it. */
+static void add_like(struct elements *y, struct nnv_edit *e, int pos, const char *name) {
+    const struct nnv_shape *s = &e->call->in[pos].shape;
+    struct like *to = &y->like[y->likes];
+    size_t n, step = 1;
+    if (y->likes == LIKE_INPUTS || !nnv_shape_known(s) || s->rank > y->rank || s->rank == 0) return;
+    for (uint32_t d = 0; d < s->rank; d++) {
+        const uint32_t of = s->dims[s->rank - 1 - d], at = y->rank - 1 - d;
+        if (of != y->dims[at] && of != 1) return;
+        to->step[at] = of == 1 ? 0 : step;
+        step *= of;
+    }
+    for (uint32_t d = 0; d + s->rank < y->rank; d++) to->step[d] = 0;
+    to->v = nnv_edit_numbers(e, pos, &n);
+    to->operand = nnv_edit_operand(e, pos);
+    to->name = name;
+    y->likes += to->v && n == step && (step > 1 || y->n == 1);
+}
+
+static double real_of(const struct nnv_operand *o, double v) {
+    return nnv_is_quant(o->type) && !o->channel.count ? (v - o->zero_point) * (double)o->scale : v;
+}
+
+/** A flag where a number is one of few that functions treat alone. */
+static void add_class(struct nnv_attribute_list *l, const char *whose, const struct nnv_operand *o, double v) {
+    if (nnv_type(o->type)->kind != NNV_KIND_FLOAT) return;
+    nnv_add_flag(l, NNV_NAME("%s is NaN", whose), FROM_MODEL, isnan(v), NULL);
+    nnv_add_flag(l, NNV_NAME("%s is infinite", whose), FROM_MODEL, isinf(v), NULL);
+    nnv_add_flag(l, NNV_NAME("%s is whole", whose), FROM_QUANT, v == floor(v), NNV_NAME("%s is not whole", whose));
+}
+
+static void add_number(struct nnv_attribute_list *l, const char *whose, int cost, const struct nnv_operand *o,
+                       double v) {
+    const double real = real_of(o, v);
+    if (!isnan(real)) {
+        nnv_add_number(l, whose, cost, real);
+        nnv_add_number(l, NNV_NAME("the magnitude of %s", whose), cost + 1, fabs(real));
+    }
+    if (nnv_is_quant(o->type)) nnv_add_number(l, NNV_NAME("the code of %s", whose), cost + 1, v);
+    add_class(l, whose, o, v);
+}
+
+/** What a and b hold at one place, to each other. */
+static void add_two(struct nnv_attribute_list *l, const struct like *a, const struct like *b, double va, double vb) {
+    const double ra = real_of(a->operand, va), rb = real_of(b->operand, vb);
+    nnv_add_flag(l, NNV_NAME("%s = %s", a->name, b->name), FROM_MODEL, ra == rb,
+                 NNV_NAME("%s != %s", a->name, b->name));
+    nnv_add_flag(l, NNV_NAME("%s and %s have different signs", a->name, b->name), FROM_MODEL, ra * rb < 0,
+                 NNV_NAME("%s and %s have one sign", a->name, b->name));
+    nnv_add_flag(l, NNV_NAME("%s > %s", a->name, b->name), FROM_MODEL, ra > rb, NULL);
+}
+
+/** Where it lies: along each axis from both ends, and behind whole vectors. */
+static void add_place(struct nnv_attribute_list *l, const struct elements *y, size_t i, const size_t *at) {
+    const char *all = NNV_NAME("the place in all%s", y->suffix);
+    for (uint32_t d = 0; d < y->rank; d++) {
+        if (y->dims[d] < 2) continue;
+        nnv_add_number(l, NNV_NAME("the index along %s", y->axis[d]), FROM_SHAPE + 1, (double)at[d]);
+        nnv_add_number(l, NNV_NAME("the number of places behind it along %s", y->axis[d]), FROM_SHAPE + 1,
+                       (double)(y->dims[d] - 1 - at[d]));
+    }
+    if (y->rank > 1) nnv_add_number(l, all, FROM_SHAPE + 1, (double)i);
+    for (uint32_t m = 4; m <= 4U << (BLOCKS - 1); m *= 2) {
+        nnv_add_flag(l, NNV_NAME("it lies behind the last whole %u in all%s", m, y->suffix), FROM_SHAPE + 1,
+                     i >= y->n - y->n % m, NULL);
+        if (y->rank < 2) continue;
+        const uint32_t last = y->rank - 1, extent = y->dims[last];
+        nnv_add_flag(l, NNV_NAME("it lies behind the last whole %u along %s", m, y->axis[last]), FROM_SHAPE + 1,
+                     at[last] >= extent - extent % m, NULL);
+    }
+}
+
+static bool observe(const struct elements *y, size_t i, bool wrong, struct nnv_observation *to) {
+    struct nnv_attribute item[NNV_ATTRIBUTES];
+    struct nnv_attribute_list list = {.arena = y->arena, .item = item}, *l = &list;
+    size_t at[NNV_MAX_RANK] = {0}, rest = i;
+    double v[LIKE_INPUTS];
+    for (uint32_t d = y->rank; d-- > 0; rest /= y->dims[d]) at[d] = rest % y->dims[d];
+    add_place(l, y, i, at);
+    add_number(l, NNV_NAME("the right value%s", y->suffix), FROM_MODEL, y->operand, y->right[i]);
+    for (size_t k = 0; k < y->likes; k++) {
+        size_t from = 0;
+        for (uint32_t d = 0; d < y->rank; d++) from += at[d] * y->like[k].step[d];
+        v[k] = y->like[k].v[from];
+        add_number(l, y->like[k].name, 0, y->like[k].operand, v[k]);
+    }
+    if (y->likes > 1) add_two(l, &y->like[0], &y->like[1], v[0], v[1]);
+    to->failed = wrong;
+    to->count = list.count;
+    to->item = nnv_arena_copy(y->arena, item, list.count * sizeof *item);
+    return to->item && !list.failed;
+}
+
+/** Draws `most` of n elements of the state, or all if they are fewer; the number of them. */
+static size_t draw(const enum nnv_element *state, size_t n, enum nnv_element which, size_t most, struct nnv_rng *rng,
+                   size_t *out) {
+    size_t seen = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (state[i] != which) continue;
+        const size_t at = seen < most ? seen : (size_t)nnv_rng_int(rng, 0, (int64_t)seen);
+        if (at < most) out[at] = i;
+        seen++;
+    }
+    return seen < most ? seen : most;
+}
+
+/** What is known of output o, of a model of one operation also of the inputs. */
+static bool describe(const struct nnv_spec *spec, uint32_t o, struct nnv_arena *arena, struct elements *y) {
+    static const struct nnv_attribute_list none = {0};
+    const struct nnv_subgraph *m = &spec->model.main;
+    struct nnv_attribute_list list = none, *l = &list;
+    struct nnv_call **calls = NULL;
+    struct nnv_err ignored = {0};
+    list.arena = arena;
+    *y = (struct elements){.arena = arena, .operand = &m->operands[m->out[o]], .suffix = ""};
+    y->rank = spec->outputs[o].rank;
+    y->dims = spec->outputs[o].dims;
+    y->n = spec->outputs[o].bytes / nnv_type(y->operand->type)->size;
+    double *right = NNV_NEW(arena, double, y->n + 1);
+    if (!right || (m->nout > 1 && !(y->suffix = NNV_NAME(" of output %u", o)))) return false;
+    nnv_load(y->operand->type, spec->outputs[o].data, y->n, right);
+    y->right = right;
+    const bool single = m->noperations == 1 && nnv_edit_calls(spec, arena, &calls, &ignored) == NNV_OK;
+    bool nchw = false;
+    const char *const *names = single && y->rank == 4 ? nnv_extent_names(calls[0], &nchw) : NULL;
+    for (uint32_t d = 0; d < y->rank; d++) {
+        y->axis[d] = names ? NNV_NAME("the %s%s", names[d], y->suffix) : NNV_NAME("axis %u%s", d, y->suffix);
+        if (!y->axis[d]) return false;
+    }
+    if (!single) return true;
+    struct nnv_edit e;
+    nnv_edit_begin(&e, spec, arena);
+    e.call = calls[0];
+    for (uint8_t i = 0; !e.failed && i < e.call->form->nin; i++) {
+        const struct nnv_slot *s = &e.call->form->in[i];
+        const int pos = e.call->pos[s->id];
+        if (pos < 0 || !e.call->in[pos].present || (s->flags & NNV_SCALAR)) continue;
+        if (nnv_type(e.call->in[pos].operand->type)->tensor) add_like(y, &e, pos, s->name);
+    }
+    return !e.failed;
+}
+
+size_t nnv_observe_elements(const struct nnv_spec *spec, const enum nnv_element *state, size_t most,
+                            struct nnv_arena *arena, struct nnv_observation *to) {
+    struct nnv_rng rng = nnv_rng_make(1, nnv_hash_str(spec->name), 0);
+    const uint32_t nout = spec->model.main.nout;
+    size_t *drawn = NNV_NEW(arena, size_t, most + 1), count = 0, n = 0, first = 0;
+    for (uint32_t o = 0; o < nout; o++)
+        n += spec->outputs[o].bytes / nnv_type(spec->model.main.operands[spec->model.main.out[o]].type)->size;
+    /* of a graph it is its operations that are wrong, here and there */
+    if (!drawn || spec->model.main.noperations != 1) return 0;
+    count = draw(state, n, NNV_ELEMENT_WRONG, most / 2, &rng, drawn);
+    count += draw(state, n, NNV_ELEMENT_RIGHT, most - count, &rng, drawn + count);
+    size_t put = 0;
+    for (uint32_t o = 0; o < nout; o++) {
+        struct elements y;
+        if (!describe(spec, o, arena, &y)) return 0;
+        for (size_t i = 0; i < count; i++)
+            if (drawn[i] >= first && drawn[i] < first + y.n &&
+                !observe(&y, drawn[i] - first, state[drawn[i]] == NNV_ELEMENT_WRONG, &to[put++]))
+                return 0;
+        first += y.n;
+    }
+    return put;
+}

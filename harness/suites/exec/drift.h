@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file drift.h What grows while a driver works for long: what it holds, and how long it takes. A pure function of what
+ * was noted.
+ *
+ * The time is cut into blocks, and each keeps the least that was seen in it: what comes and goes does not count, nor
+ * does an execution that was interrupted. The first half is for warming up, for caches and pools that fill up. What is
+ * told of the second one has a trend that chance does not explain: a step, or a few, is none.
+ */
+#ifndef NNV_SUITES_EXEC_DRIFT_H
+#define NNV_SUITES_EXEC_DRIFT_H
+
+#include "harness/runner/resources.h"
+#include "nnvts/result.h"
+#include "base/text.h"
+
+enum { NNV_DRIFT_BLOCKS = 32, NNV_DRIFT_TIME = NNV_HELD_KINDS, NNV_DRIFT_KINDS };
+
+/** Set length_ns, of the whole; zero-initialise the rest. */
+struct nnv_drift {
+    uint64_t length_ns;
+    struct nnv_drift_block {
+        uint64_t executions;             /**< in it */
+        uint64_t least[NNV_DRIFT_KINDS]; /**< of each kind of enum nnv_held, and ns of the quickest execution */
+    } block[NNV_DRIFT_BLOCKS];
+};
+
+/** So many executions have ended, the last at_ns after the beginning; the quickest of them took quickest_ns. */
+void nnv_drift_note(struct nnv_drift *d, uint64_t at_ns, const uint64_t held[NNV_HELD_KINDS], uint64_t quickest_ns,
+                    uint64_t executions);
+/**
+ * Why that is wrong, said: the first kind of which there was ever more, else that executions took ever longer. NONE:
+ * nothing of that, or it was too short to tell, below a second or with blocks that nothing was executed in.
+ */
+enum nnvts_reason nnv_drift_judge(const struct nnv_drift *d, struct nnv_text *said);
+
+#endif

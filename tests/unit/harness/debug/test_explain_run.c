@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file test_explain_run.c Which promise of an engine's arithmetic explains which failure of a run. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/debug/explain_run.h"
+#include "tests/kit/report.h"
+
+enum { ROWS = 64 };
+
+/** A dump: sums or averages of two columns in float16, and what a driver answered. */
+struct dump {
+    const char *op, *expected, *answer;
+    bool cancels; /**< the columns hold 62.5 and -62.5 by turns, but for the last row, else 62.5 alone */
+};
+
+#define OPERAND "{\"type\":\"%s\",\"dims\":[%s],\"lifetime\":\"%s\",\"data\":[%s]%s}"
+
+static void put_dump(const struct fx *f, size_t i, const struct dump *d) {
+    const bool sum = strcmp(d->op, "REDUCE_SUM") == 0;
+    char name[32], answer[120];
+    struct nnv_text t = {0}, columns = {0};
+    for (int row = 0; row < ROWS; row++)
+        for (int k = 0; k < 2; k++)
+            nnv_text_addf(&columns, "%s%s", row + k > 0 ? "," : "",
+                          !d->cancels || row % 2 == 0 ? "62.5"
+                          : row + 1 < ROWS            ? "-62.5"
+                                                      : "-61.5");
+    snprintf(answer, sizeof answer, ",\"actual\":[%s],\"bounds\":[0.5,0.5]", d->answer);
+    nnv_text_add(&t, "{\"format\":\"nnvts-spec/1\",\"name\":\"x\",\"source\":\"\",\"min_version\":\"1.3\","
+                     "\"expect_failure\":false,\"relaxed\":false,\"precision\":\"budget\",\"main\":{\"operands\":[");
+    nnv_text_addf(&t, OPERAND ",", "TENSOR_FLOAT16", "64,2", "SUBGRAPH_INPUT", columns.data, "");
+    nnv_text_addf(&t, OPERAND ",", "TENSOR_INT32", "1", "CONSTANT_COPY", "0", "");
+    nnv_text_addf(&t, OPERAND ",", sum ? "BOOL" : "INT32", "", "CONSTANT_COPY", sum ? "false" : "0", "");
+    nnv_text_addf(&t, OPERAND, "TENSOR_FLOAT16", "2", "SUBGRAPH_OUTPUT", d->expected, answer);
+    nnv_text_addf(&t,
+                  "],\"operations\":[{\"type\":\"%s\",\"inputs\":[0,1,2],\"outputs\":[3]}],\"inputs\":[0],"
+                  "\"outputs\":[3]},\"referenced\":[]}",
+                  d->op);
+    snprintf(name, sizeof name, "dumps/%zu.json", i);
+    fx_put(f, name, t.data, t.len);
+    nnv_text_free(&t);
+    nnv_text_free(&columns);
+}
+
+/** What explained.json says of these failures: a letter each, "p" a promise, "m" a mistake, "-" nothing. */
+static void check_explained(const struct dump *dumps, size_t n, const char *want) {
+    struct nnv_text cases = {0}, records = {0};
+    struct nnv_err err = {0};
+    char said[16] = "", path[64];
+    for (size_t i = 0; i < n; i++) {
+        nnv_text_addf(&cases, "ops/%zu\tops\t%s\tfloat32\t\n", i, dumps[i].op);
+        nnv_text_addf(
+            &records,
+            "{\"case\":\"ops/%zu\",\"op\":\"%s\",\"type\":\"float32\",\"verdict\":\"FAIL\",\"why\":\"VALUES\","
+            "\"reason\":\"wrong\",\"compared\":2,\"dump\":\"dumps/%zu.json\"}\n",
+            i, dumps[i].op, i);
+    }
+    struct fx f = fx_make(cases.data, records.data);
+    snprintf(path, sizeof path, "%s", fx_path(&f, "dumps"));
+    assert_int_equal(mkdir(path, 0777), 0);
+    for (size_t i = 0; i < n; i++) put_dump(&f, i, &dumps[i]);
+    assert_int_equal(nnv_explain_run(f.folder, NULL, &err), NNV_OK);
+    fx_load(&f);
+    for (size_t i = 0; i < n; i++) {
+        const struct nnv_report_case *c = &f.report->item[i];
+        said[i] = c->promise ? 'p' : c->explained ? 'm' : '-';
+    }
+    assert_string_equal(said, want);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(path, sizeof path, "dumps/%zu.json", i);
+        unlink(fx_path(&f, path));
+    }
+    rmdir(fx_path(&f, "dumps"));
+    fx_remove(&f);
+    nnv_text_free(&cases);
+    nnv_text_free(&records);
+}
+#define CHECK(want, ...) check_explained((const struct dump[]){__VA_ARGS__}, strlen(want), want)
+
+/* Right if sums are float16; wrong by far; where terms cancel, so that any answer is right then. */
+#define NEAR_MEAN                                                                                                      \
+    { "MEAN", "62.5,62.5", "62,62", false }
+#define NEAR_SUM                                                                                                       \
+    { "REDUCE_SUM", "4000,4000", "3968,3968", false }
+#define FAR_SUM                                                                                                        \
+    { "REDUCE_SUM", "4000,4000", "3000,3600", false }
+#define ANY_SUM                                                                                                        \
+    { "REDUCE_SUM", "1,1", "3,-2", true }
+
+static void what_leaves_nothing_to_compare(void **state) {
+    (void)state;
+    CHECK("ppp", NEAR_MEAN, NEAR_MEAN, NEAR_MEAN);
+    CHECK("pp-", NEAR_MEAN, NEAR_MEAN, FAR_SUM);
+    /* under a promise that admits any answer of the operation one is no evidence for it, */
+    CHECK("-", ANY_SUM);
+    CHECK("pp-", NEAR_MEAN, NEAR_MEAN, ANY_SUM);
+    CHECK("ppp--", NEAR_MEAN, NEAR_MEAN, NEAR_SUM, FAR_SUM, ANY_SUM);
+    /* but where others of the operation are */
+    CHECK("ppppp", NEAR_MEAN, NEAR_MEAN, NEAR_SUM, NEAR_SUM, ANY_SUM);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_leaves_nothing_to_compare)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
