@@ -259,7 +259,7 @@ fuzz:
 	@if clang -fsanitize=fuzzer,address -x c tests/fuzz/probe.inc -o /dev/null 2>/dev/null; then \
 	  $(MAKE) --no-print-directory -j$$(nproc) B=build-fuzz CC=clang CFLAGS="-O1 -g" \
 	    SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" fuzz-targets && \
-	  tools/fuzz-readers.sh build-fuzz $(READER_SECONDS); \
+	  tools/fuzz-readers.sh build-fuzz $(READER_SECONDS) $(READER_SEED); \
 	else echo "fuzz: skipped: no clang with libFuzzer here (Debian: apt-get install clang)"; fi
 fuzz-targets: $(FUZZ)
 

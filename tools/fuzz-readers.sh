@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the libFuzzer targets of BUILD for some seconds each, beginning with the test data that there are.
-#   tools/fuzz-readers.sh BUILD SECONDS
+# Runs the libFuzzer targets of BUILD for some seconds each, beginning with the test data that there are. SEED 0: another
+# one each time; any other draws the same inputs each time, of which more seconds see more.
+#   tools/fuzz-readers.sh BUILD SECONDS [SEED]
 set -eu
-build=$1 seconds=$2
+build=$1 seconds=$2 seed=${3:-0}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
@@ -31,7 +32,7 @@ for target in "$build"/fuzz/fuzz_*; do
     name=${target##*/fuzz_}
     mkdir -p "$work/$name"
     seeds "$name" "$work/$name"
-    if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -max_len=65536 -artifact_prefix="$build/fuzz/" \
+    if "$target" -seed="$seed" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -max_len=65536 -artifact_prefix="$build/fuzz/" \
         "$work/$name" >"$work/log" 2>&1; then
         echo "fuzz_$name: $(sed -n 's/^Done \([0-9]* runs in .*\)/\1/p' "$work/log")"
     else
