@@ -66,7 +66,7 @@ static bool put_name(struct tar_header *h, const char *name) {
         return true;
     }
     for (size_t cut = 1; cut < n && cut <= sizeof h->prefix; cut++)
-        if (name[cut] == '/' && n - cut - 1 <= sizeof h->name && cut + 1 < n) {
+        if (name[cut] == '/' && n - cut - 1 <= sizeof h->name) {
             memcpy(h->prefix, name, cut);
             memcpy(h->name, name + cut + 1, n - cut - 1);
             return true;
@@ -223,7 +223,7 @@ static enum nnv_status get_file(FILE *from, const char *archive, const char *pat
     if (!to) return nnv_fail(err, NNV_INVALID, "%s: a member is there twice, or its folder can't be written", archive);
     uint64_t left = (size + BLOCK - 1) / BLOCK * BLOCK;
     enum nnv_status s = NNV_OK;
-    while (left > 0 && s == NNV_OK) {
+    while (left && s == NNV_OK) {
         const size_t want = left < sizeof buffer ? (size_t)left : sizeof buffer;
         if (fread(buffer, 1, want, from) != want) s = nnv_fail(err, NNV_INVALID, "%s: is cut off", archive);
         if (s == NNV_OK) fwrite(buffer, 1, size < want ? (size_t)size : want, to);

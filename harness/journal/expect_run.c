@@ -44,11 +44,10 @@ static enum nnv_status add_outcome(const struct nnv_report *r, const struct nnv_
                                    struct nnv_json_out *j, struct nnv_err *err) {
     const struct nnv_report_case *c = &r->item[i];
     json_t *record = NULL;
-    uint32_t counts[NNVTS_VERDICT_COUNT] = {0}, entry = 0;
+    const uint32_t counts[NNVTS_VERDICT_COUNT] = {[NNVTS_FAIL] = c->bad_runs, [NNVTS_PASS] = c->runs - c->bad_runs};
+    uint32_t entry = NNV_ENTRY_NONE;
     enum nnv_status s = nnv_report_record(r, i, &record, err);
     if (s != NNV_OK) return s;
-    counts[NNVTS_FAIL] = c->bad_runs;
-    counts[NNVTS_PASS] = c->runs - c->bad_runs;
     const char *reason = nnv_json_text(record, "reason", "");
     const enum nnvts_outcome o = record == NULL
                                      ? NNVTS_OUTCOME_NONE
@@ -195,7 +194,7 @@ static enum nnv_status keep(struct update *u, size_t e, struct nnv_err *err) {
         u->to->kept += fails > 0;
         u->to->dropped += fails == 0;
     }
-    for (size_t i = 0; i < u->r->count && !(silent && fails + others == 0); i++) u->told[i] = u->told[i] || wanted[i];
+    for (size_t i = 0; i < u->r->count && !silent; i++) u->told[i] = u->told[i] || wanted[i];
     u->to->expired += old->state == NNV_EXPECTED_EXPIRED && fails > 0;
     free(wanted);
     return s;

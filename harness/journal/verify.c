@@ -24,13 +24,14 @@ struct verifier {
 static void wrong(const struct verifier *v, const char *text) { v->v->wrong(v->v->context, text); }
 
 static NNV_PRINTF(3, 4) void wrong_case(const struct verifier *v, const char *name, const char *format, ...) {
-    char text[1024];
-    const int n = snprintf(text, sizeof text, "%.300s: ", name);
+    struct nnv_text t = {0};
     va_list args;
+    nnv_text_addf(&t, "%s: ", name);
     va_start(args, format);
-    vsnprintf(text + n, sizeof text - (size_t)n, format, args);
+    nnv_text_vaddf(&t, format, args);
     va_end(args);
-    wrong(v, text);
+    wrong(v, t.failed ? name : t.data);
+    nnv_text_free(&t);
 }
 
 /** The names of cases.tsv; their hash must be that of the journal. */

@@ -200,11 +200,9 @@ enum nnv_status nnv_comparer_output(const struct nnv_comparer *c, uint32_t i, co
 
 /** Compares with what is taken. */
 static enum nnv_status compare(struct nnv_comparer *c, size_t *wrong, struct nnv_err *err) {
-    struct nnv_err unused = {0};
     enum nnv_status st = NNV_OK;
     *wrong = 0;
-    /* without memory for it they are compared in order, which is stricter */
-    (void)!nnv_match(&c->spec->model.main, c->taken, c->precision, c->arena, c->outputs, &unused);
+    nnv_match(&c->spec->model.main, c->taken, c->precision, c->arena, c->outputs);
     for (uint32_t i = 0; i < outputs_of(c) && !st; i++) {
         c->followed[i] = c->taken[i];
         st = nnv_comparer_output(c, i, c->outputs[i].data, &c->followed[i], &c->comparison[i], err);
@@ -264,17 +262,16 @@ static bool take_alternative(struct nnv_comparer *c, const struct nnv_golden *go
 
 /**
  * Where the evaluation met open decisions (equal scores, an overlap at its threshold) the answer may be that of the
- * other decisions, as a whole. True if it is: the comparison is then with that.
+ * other decisions, as a whole. True if it is: the comparison is then with that, and *wrong is 0.
  */
-static bool is_alternative(struct nnv_comparer *c) {
+static bool is_alternative(struct nnv_comparer *c, size_t *wrong) {
     const uint32_t n = outputs_of(c);
     struct nnv_golden *golden = NNV_NEW(c->arena, struct nnv_golden, n);
     struct nnv_err err = {0};
     bool open = n > 0 && c->golden[0].open && golden;
-    size_t wrong;
     for (uint64_t a = 1; open && a <= ALTERNATIVES; a++) {
         if (evaluate(c, a, true, 0, golden, &err) != NNV_OK) break;
-        if (take_alternative(c, golden) && compare(c, &wrong, &err) == NNV_OK && wrong == 0) return true;
+        if (take_alternative(c, golden) && compare(c, wrong, &err) == NNV_OK && *wrong == 0) return true;
     }
     return false;
 }
@@ -289,12 +286,8 @@ enum nnv_status nnv_comparer_run(struct nnv_comparer *c, struct nnv_value *outpu
         st = nnv_comparer_look_again(c, err);
         take_expected(c);
         if (!st) st = compare(c, wrong, err);
-        if (st || *wrong == 0) return st;
     }
-    if (is_alternative(c)) {
-        *wrong = 0;
-        return NNV_OK;
-    }
+    if (st || *wrong == 0 || is_alternative(c, wrong)) return st;
     take_expected(c);
     return compare(c, wrong, err);
 }

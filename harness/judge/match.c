@@ -37,40 +37,39 @@ static size_t output_of(const struct nnv_subgraph *main, uint32_t operand) {
     return NONE;
 }
 
-static enum nnv_status load_column(const struct nnv_expectation *e, const struct nnv_value *actual,
-                                   enum nnv_precision precision, struct nnv_arena *arena, size_t rows, struct column *c,
-                                   struct nnv_err *err) {
+static bool load_column(const struct nnv_expectation *e, const struct nnv_value *actual, enum nnv_precision precision,
+                        struct nnv_arena *arena, size_t rows, struct column *c) {
     size_t n = e->value->bytes / nnv_type(e->type)->size;
-    c->width = rows ? n / rows : 0;
+    c->width = n / rows;
     c->expected = NNV_NEW(arena, double, n);
     c->actual = NNV_NEW(arena, double, n);
     c->bound = NNV_NEW(arena, double, n);
-    if (!c->expected || !c->actual || !c->bound) return nnv_no_memory(err);
+    if (!c->expected || !c->actual || !c->bound) return false;
     nnv_check_numbers(e, actual->data, precision, c->expected, c->actual, c->bound);
-    return NNV_OK;
+    return true;
 }
 
-static enum nnv_status make_table(const struct nnv_subgraph *main, const struct nnv_operation *o,
-                                  const struct nnv_expectation *e, enum nnv_precision precision,
-                                  struct nnv_arena *arena, const struct nnv_value *actual, struct table *t,
-                                  struct nnv_err *err) {
+/** False: there is nothing to bring into an order, or no memory for it. */
+static bool make_table(const struct nnv_subgraph *main, const struct nnv_operation *o, const struct nnv_expectation *e,
+                       enum nnv_precision precision, struct nnv_arena *arena, const struct nnv_value *actual,
+                       struct table *t) {
     size_t group = output_of(main, o->out[o->nout - 1]);
     *t = (struct table){0};
-    if (group == NONE || e[group].ignored || e[group].value->rank == 0) return NNV_OK;
+    if (group == NONE || e[group].ignored || e[group].value->rank == 0) return false;
     t->rows = e[group].value->dims[0];
+    if (t->rows == 0) return false;
     for (uint32_t i = 0; i < o->nout && t->ncolumns < MAX_COLUMNS; i++) {
         size_t k = output_of(main, o->out[i]);
         if (k == NONE || e[k].ignored || e[k].value->rank == 0 || e[k].value->dims[0] != t->rows) continue;
         struct column *c = &t->column[t->ncolumns++];
         c->output = (uint32_t)k;
-        enum nnv_status st = load_column(&e[k], &actual[k], precision, arena, t->rows, c, err);
-        if (st) return st;
+        if (!load_column(&e[k], &actual[k], precision, arena, t->rows, c)) return false;
     }
     t->to = NNV_NEW(arena, size_t, t->rows);
     t->from = NNV_NEW(arena, size_t, t->rows);
     t->queue = NNV_NEW(arena, size_t, t->rows);
     t->reached = NNV_NEW(arena, size_t, t->rows);
-    return t->to && t->from && t->queue && t->reached ? NNV_OK : nnv_no_memory(err);
+    return t->to && t->from && t->queue && t->reached;
 }
 
 /* ----------------------------------------------------------------- matching */
@@ -136,31 +135,24 @@ static void match_rows(struct table *t) {
     }
 }
 
-static enum nnv_status reorder(const struct table *t, struct nnv_arena *arena, struct nnv_value *actual,
-                               struct nnv_err *err) {
+static void reorder(const struct table *t, struct nnv_arena *arena, struct nnv_value *actual) {
     for (uint32_t i = 0; i < t->ncolumns; i++) {
         struct nnv_value *v = &actual[t->column[i].output];
         size_t bytes = v->bytes / t->rows;
         char *data = nnv_arena_copy(arena, v->data, v->bytes);
-        if (!data) return nnv_no_memory(err);
+        if (!data) return;
         for (size_t r = 0; r < t->rows; r++) memcpy(data + r * bytes, (const char *)v->data + t->to[r] * bytes, bytes);
         v->data = data;
     }
-    return NNV_OK;
 }
 
-enum nnv_status nnv_match(const struct nnv_subgraph *main, const struct nnv_expectation *e,
-                          enum nnv_precision precision, struct nnv_arena *arena, struct nnv_value *actual,
-                          struct nnv_err *err) {
-    enum nnv_status st = NNV_OK;
-    for (uint32_t i = 0; !st && i < main->noperations && precision != NNV_PRECISION_AOSP; i++) {
+void nnv_match(const struct nnv_subgraph *main, const struct nnv_expectation *e, enum nnv_precision precision,
+               struct nnv_arena *arena, struct nnv_value *actual) {
+    for (uint32_t i = 0; i < main->noperations && precision != NNV_PRECISION_AOSP; i++) {
         const struct nnv_op *op = nnv_op(main->operations[i].type);
         struct table t;
-        if (!op || !op->any_order) continue;
-        st = make_table(main, &main->operations[i], e, precision, arena, actual, &t, err);
-        if (st || t.rows == 0 || t.ncolumns == 0) continue;
+        if (!op || !op->any_order || !make_table(main, &main->operations[i], e, precision, arena, actual, &t)) continue;
         match_rows(&t);
-        st = reorder(&t, arena, actual, err);
+        reorder(&t, arena, actual);
     }
-    return st;
 }

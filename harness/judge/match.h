@@ -12,10 +12,9 @@
  * wrong, missing, doubled or in another group stays wrong. AOSP's own rule compares in order: nothing is done.
  * Where the group is no output of the model, or not compared, there is nothing to tell groups by: nothing is done.
  * e, actual: one entry an output of the model, of the expected shapes; actual's data are replaced (arena's). Allowed
- * to differ is what the precision allows. NNV_NO_MEMORY.
+ * to differ is what the precision allows. Where memory is short the order stays, which is stricter.
  */
-NNV_USE_RESULT enum nnv_status nnv_match(const struct nnv_subgraph *main, const struct nnv_expectation *e,
-                                         enum nnv_precision precision, struct nnv_arena *arena,
-                                         struct nnv_value *actual, struct nnv_err *err);
+void nnv_match(const struct nnv_subgraph *main, const struct nnv_expectation *e, enum nnv_precision precision,
+               struct nnv_arena *arena, struct nnv_value *actual);
 
 #endif

@@ -31,7 +31,7 @@ CONTROL = {"if", "while", "for", "switch", "return", "sizeof", "do", "else", "go
 # Only a sanitizer sees that these are not called.
 FREES = re.compile(r"free|munmap|va_end|decref|destroy|unmap|(^|f|_)close(dir)?$")
 # What is given in any order.
-SYMMETRIC = {"calloc", "fmax", "fmin", "strcmp"}
+SYMMETRIC = {"calloc", "fmax", "fmin", "memcmp", "strcmp"}
 # Where memory ends is the business of make inject.
 MEMORY = re.compile(r"nnv_no_memory|NNV_NO_MEMORY|NNV_OUT_OF_MEMORY")
 

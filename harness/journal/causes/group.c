@@ -301,7 +301,7 @@ enum nnv_status nnv_group_shared(struct nnv_grouping *g, struct nnv_err *err) {
     size_t *cases = calloc(all->map.count, sizeof *cases);
     const size_t failures = failures_of(g, true), others = failures_of(g, false);
     const bool ok = one && cases;
-    uint32_t shared = ok && failures > 0 ? fullest(g, failures, cases) : NNV_MAP_NONE;
+    uint32_t shared = ok ? fullest(g, failures, cases) : NNV_MAP_NONE;
     if (ok && shared == NNV_MAP_NONE) shared = widest(g, cases);
     if (shared != NNV_MAP_NONE) mark(g, shared, one);
     if (shared != NNV_MAP_NONE && !is_of_many(g, one)) shared = NNV_MAP_NONE;

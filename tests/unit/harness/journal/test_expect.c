@@ -198,6 +198,70 @@ static void written_and_read(void **state) {
     nnv_text_free(&again);
 }
 
+/** What cannot be an expectation is refused with its line, and with what would be right. */
+static void refusals(void **state) {
+    (void)state;
+    static const struct {
+        const char *entry, *words;
+    } row[] = {
+        {"{\"casse\":\"a/b\"}", "unknown member \"casse\" (did you mean \"cases\"?)"},
+        {"{\"cases\":\"a/b\",\"qqqqqqq\":1}", "unknown member \"qqqqqqq\" (known: cases, verdict, message, reason, "
+                                              "owner, link, expires, when, max_rate)"},
+        {"{\"verdict\":\"FAIL\"}", "\"cases\" is to be a name, glob or selection of cases, or an array of them "
+                                   "(\"ops/ADD/float32/*\")"},
+        {"{\"cases\":[]}", "\"cases\" is to be a name, glob or selection of cases, or an array of them "
+                           "(\"ops/ADD/float32/*\")"},
+        {"{\"cases\":[\"a/b\",7]}", "\"cases\" holds something that is not a text"},
+        {"{\"cases\":[\"a/b\",\"op:ADD &\"]}",
+         "\"cases\": selection 'op:ADD &': column 9: expected a term, found the end"},
+        {"{\"cases\":\"a/b\",\"verdict\":7}", "\"verdict\" is to be a text such as \"FAIL\", or an array of them"},
+        {"{\"cases\":\"a/b\",\"verdict\":[]}", "\"verdict\" is to be a text such as \"FAIL\", or an array of them"},
+        {"{\"cases\":\"a/b\",\"verdict\":[\"FAIL\",7]}", "\"verdict\" holds something that is not a text"},
+        {"{\"cases\":\"a/b\",\"verdict\":\"FIAL\"}",
+         "\"verdict\": \"FIAL\" is to be FAIL, CRASH, TIMEOUT, UNTRUSTED or PASS (did you mean FAIL?)"},
+        {"{\"cases\":\"a/b\",\"verdict\":\"qqqqqqqqqqq\"}",
+         "\"verdict\": \"qqqqqqqqqqq\" is to be FAIL, CRASH, TIMEOUT, UNTRUSTED or PASS"},
+        {"{\"cases\":\"a/b\",\"verdict\":\"ERROR\"}",
+         "\"verdict\": ERROR is a failure of nnvts itself, which nobody should expect of a driver"},
+        {"{\"cases\":\"a/b\",\"verdict\":\"PASS\"}",
+         "\"verdict\": PASS alone says nothing; what may it be besides (\"FAIL\")?"},
+        {"{\"cases\":\"a/b\",\"message\":7}", "\"message\" is to be a text"},
+        {"{\"cases\":\"a/b\",\"reason\":7}", "\"reason\" is to be a text"},
+        {"{\"cases\":\"a/b\",\"owner\":7}", "\"owner\" is to be a text"},
+        {"{\"cases\":\"a/b\",\"link\":7}", "\"link\" is to be a text"},
+        {"{\"cases\":\"a/b\",\"expires\":7}", "\"expires\" is to be a text"},
+        {"{\"cases\":\"a/b\",\"expires\":\"2027-02-29\"}",
+         "\"expires\": '2027-02-29' is to be a day, the last on which it holds (\"2027-03-31\")"},
+        {"{\"cases\":\"a/b\",\"when\":\"x\"}",
+         "\"when\" is to be an object ({\"driver\": \"npu*\", \"version\": \"<2.1\"})"},
+        {"{\"cases\":\"a/b\",\"when\":{\"drivr\":\"x\"}}", "unknown member \"drivr\" (did you mean \"driver\"?)"},
+        {"{\"cases\":\"a/b\",\"when\":{\"op\":7}}", "\"op\" is to be a text"},
+        {"{\"cases\":\"a/b\",\"when\":{\"version\":\">=2 ~3\"}}",
+         "\"version\": '~3' is to be < <= > >= or = with a number (\">=2.0 <3\")"},
+        {"{\"cases\":\"a/b\",\"when\":{\"level\":\"~3\"}}",
+         "\"level\": '~3' is to be < <= > >= or = with a number (\">=2.0 <3\")"},
+        {"{\"cases\":\"a/b\",\"max_rate\":0}",
+         "\"max_rate\" is to be a number above 0 and up to 1 (0.05: fails at most once in 20 runs)"},
+        {"{\"cases\":\"a/b\",\"max_rate\":1.01}",
+         "\"max_rate\" is to be a number above 0 and up to 1 (0.05: fails at most once in 20 runs)"},
+        {"{\"cases\":\"a/b\",\"max_rate\":\"1\"}",
+         "\"max_rate\" is to be a number above 0 and up to 1 (0.05: fails at most once in 20 runs)"},
+        {"7", NULL}, /* told with its number, for it has no line of its own */
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[512], expected[512];
+        struct nnv_expectations x = {0};
+        struct nnv_err err = {0};
+        snprintf(text, sizeof text, FILE_OF("{\"cases\":\"a/b\",\"max_rate\":1},\n%s"), row[i].entry);
+        snprintf(expected, sizeof expected, "k.json:4: %s", row[i].words ? row[i].words : "");
+        if (!row[i].words)
+            snprintf(expected, sizeof expected, "k.json:3: expectation 2 of the file is to be an object");
+        assert_int_equal(nnv_expect_parse("k.json", text, strlen(text), &x, &err), NNV_INVALID);
+        assert_string_equal(err.text, expected);
+        nnv_expect_free(&x);
+    }
+}
+
 /** Any file that is cut or changed in one byte is read, or refused with its name. */
 static void damaged_files(void **state) {
     (void)state;
@@ -226,6 +290,7 @@ int main(void) {
         cmocka_unit_test(days),
         cmocka_unit_test(rates),
         cmocka_unit_test(written_and_read),
+        cmocka_unit_test(refusals),
         cmocka_unit_test(damaged_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,6 +222,32 @@ static void wide_budget_is_not_compared(void **state) {
     assert_int_equal(result.compared, 4);
 }
 
+/* A budget may be half the root of the mean square of all finite elements, wherever they stand. */
+static void rms_is_of_all_elements(void **state) {
+    (void)state;
+    enum { ALL = 1024 };
+    static double expected[ALL], spread[ALL];
+    static const size_t where[] = {0, 300, ALL - 1};
+    struct nnv_expectation e = {.type = F32, .spread = spread};
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
+        expected[where[i]] = 32; /* the root is 1 */
+        spread[1] = 0.25;
+        assert_int_equal(check(&e, BUDGET, ALL, expected, expected), 0);
+        assert_int_equal(result.compared, ALL);
+        spread[1] = 0.2500001;
+        assert_int_equal(check(&e, BUDGET, ALL, expected, expected), 0);
+        assert_int_equal(result.compared, ALL - 1);
+        expected[where[i]] = 0;
+    }
+    const double some[] = {(double)INFINITY, 0, 1, 1, (double)NAN}; /* of two thirds: 0.8165 */
+    spread[1] = 0.20412;
+    assert_int_equal(check(&e, BUDGET, 5, some, some), 0);
+    assert_int_equal(result.compared, 5);
+    spread[1] = 0.20413;
+    assert_int_equal(check(&e, BUDGET, 5, some, some), 0);
+    assert_int_equal(result.compared, 4);
+}
+
 static void overflow_is_open(void **state) {
     (void)state;
     const double wide = 100, narrow = 1, inf = (double)INFINITY;
@@ -476,6 +502,7 @@ int main(void) {
         cmocka_unit_test(classes),
         cmocka_unit_test(float_budget),
         cmocka_unit_test(wide_budget_is_not_compared),
+        cmocka_unit_test(rms_is_of_all_elements),
         cmocka_unit_test(overflow_is_open),
         cmocka_unit_test(unit_budget),
         cmocka_unit_test(ignored_is_counted),
