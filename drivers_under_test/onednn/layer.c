@@ -281,24 +281,28 @@ static bool reads_beyond(const struct layer *l) {
     return l->kind == DECONV && (w->dims[w->ndims - 2] < l->strides[0] || w->dims[w->ndims - 1] < l->strides[1]);
 }
 
-/** With groups, what the engine takes off for zero points where there is padding can be anything
- * (docs/use/findings.md). */
-static bool pads_groups(const struct dn_plan *p, const struct layer *l) {
+/** True if the engine may use instructions of that name in oneDNN's list. */
+static bool may_use(dnnl_cpu_isa_t isa) { return ((unsigned)dnnl_get_effective_cpu_isa() & isa) == (unsigned)isa; }
+
+/**
+ * What the engine takes off for the input's zero point can be anything, with groups; and with AMX where a dilated
+ * filter lies in the padding, where it also writes beyond its buffers (docs/use/findings.md).
+ */
+static bool loses_zero_point(const struct dn_plan *p, const struct layer *l) {
     const dn_form *w = &l->weights;
-    const bool padded = l->before[0] > 0 || l->before[1] > 0 || l->after[0] > 0 || l->after[1] > 0;
-    return w->ndims == 5 && (w->dims[1] > 1 || w->dims[2] > 1) && padded && engine_in(&p->op, X)->zero_point != 0;
+    const bool padded = l->before[0] > 0 || l->before[1] > 0 || l->after[0] > 0 || l->after[1] > 0,
+               grouped = w->ndims == 5 && (w->dims[1] > 1 || w->dims[2] > 1),
+               dilated = l->dilations[0] > 0 || l->dilations[1] > 0;
+    if (engine_in(&p->op, X)->zero_point == 0) return false;
+    return grouped || (dilated && padded && may_use(dnnl_cpu_isa_avx512_core_amx));
 }
 
 /**
  * Only with VNNI instructions does the engine sum up products of bytes as they are: elsewhere it halves signed weights
  * or lets sums of two products saturate at 16 bits (docs/use/findings.md).
  */
-static bool sums_are_exact(void) {
-    return ((unsigned)dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni;
-}
-
 static bool bytes_will_do(const struct dn_plan *p, const struct layer *l) {
-    return p->engine->loose || (!reads_beyond(l) && !pads_groups(p, l) && sums_are_exact());
+    return p->engine->loose || (!reads_beyond(l) && !loses_zero_point(p, l) && may_use(dnnl_cpu_isa_avx512_core_vnni));
 }
 
 bool dn_layer(struct dn_plan *p) {
