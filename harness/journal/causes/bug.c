@@ -51,16 +51,23 @@ static bool tells_better(const struct nnv_bucket *b, const struct nnv_bug *bug) 
     return bug->count == 0 || (b->explained && (!bug->explained || (bug->promise && !b->promise)));
 }
 
+/** "in all 3 cases", "in nearly all cases (9 of 10)": true of the cases of one bucket, not of a bug of several. */
+static bool counts_cases(const char *where) {
+    return where && (strncmp(where, "in all ", 7) == 0 || strncmp(where, "in nearly all ", 14) == 0);
+}
+
 static void take_bucket(struct nnv_bug *bug, const struct nnv_bucket *b) {
+    const char *where = bug->count > 0 && counts_cases(b->where) ? NULL : b->where;
+    if (bug->count > 0 && counts_cases(bug->where)) bug->where = NULL;
     if (tells_better(b, bug)) {
         bug->verdict = b->verdict;
         bug->words = nnv_bucket_is_of_values(b) ? nnv_why_words(b->why) : b->like;
         bug->explained = b->explained;
         bug->promise = b->promise;
         bug->smallest = b->smallest;
-        if (b->where) bug->where = b->where;
+        if (where) bug->where = where;
     }
-    if (!bug->where) bug->where = b->where;
+    if (!bug->where) bug->where = where;
     if (bug->count == 0 || b->first < bug->first) bug->first = b->first;
     bug->count += b->count;
 }

@@ -121,6 +121,12 @@ static void one_condition_is_one_bug(void **state) {
           {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in elements where a > 5\""});
     CHECK("01", {"ADD", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in all 3 cases\""},
           {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in all 3 cases\""});
+    /* the count of one part is not told of the whole */
+    CHECK("0", {"ADD", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", \"where\": \"in all 3 cases\""});
+    assert_string_equal(first.where ? "told" : "not", "told");
+    CHECK("00", {"ADD", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", \"where\": \"in all 3 cases\""},
+          {"MUL", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", \"where\": \"in all 5 cases\""});
+    assert_string_equal(first.where ? "told" : "not", "not");
 }
 
 static void one_wording_is_one_bug(void **state) {
