@@ -206,15 +206,23 @@ void nnv_folder_previous(const char *folder, struct nnv_text *name) {
     nnv_text_add(name, ".previous");
 }
 
-/** Two names change places: at once, or in three steps where the file system (NFS) knows no exchange. */
+/** Two names change places: at once, or in three steps, of which all or none are done, where the file system (NFS)
+ * knows no exchange. */
 static bool exchange(const char *a, const char *b) {
     if (syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
+    enum { STEPS = 3 };
     struct nnv_text aside = {0};
     nnv_text_addf(&aside, "%s~", b);
-    const bool ok = !aside.failed && rename(b, aside.data) == 0 && rename(a, b) == 0 && rename(aside.data, a) == 0;
+    const char *const from[STEPS] = {b, a, aside.data}, *const to[STEPS] = {aside.data, b, a};
+    int done = 0;
+    errno = ENOMEM;
+    while (!aside.failed && done < STEPS && rename(from[done], to[done]) == 0) done++;
+    const int number = errno;
+    for (int i = done; done < STEPS && i-- > 0;) rename(to[i], from[i]);
     nnv_text_free(&aside);
-    return ok;
+    errno = number;
+    return done == STEPS;
 }
 
 /** Kept folders go with their names: both change places, or neither is kept any more. */

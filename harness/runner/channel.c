@@ -164,7 +164,7 @@ int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *r, char **buffer, 
     if (h.magic != MAGIC || n > there) return -1;
     if (texts >= *cap) {
         char *grown = realloc(*buffer, (size_t)texts + 1);
-        if (grown == NULL) return -1;
+        if (grown == NULL) return -2;
         *buffer = grown;
         *cap = (size_t)texts + 1;
     }

@@ -96,7 +96,7 @@ void nnv_hub_wait(struct nnv_hub *hub, uint32_t seen, uint64_t timeout_ns);
 void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct nnv_record *record);
 /**
  * The supervisor's side: takes the next record; its texts point into *buffer (grown with realloc, the caller's).
- * 1: taken, 0: none there, -1: what is there is no record: the channel was written over, or memory ran out.
+ * 1: taken, 0: none there, -1: what is there is no record: the channel was written over; -2: memory ran out.
  */
 int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *record, char **buffer, size_t *cap);
 

@@ -6,7 +6,7 @@
 set -u
 : "${NNVTS_BUILD:?run through make inject}"
 PATH=$NNVTS_BUILD:$PATH
-POINTS=${INJECT_POINTS:-12} VERBS=${INJECT_VERBS:-run report merge compare verify pack compile bench}
+POINTS=${INJECT_POINTS:-12} VERBS=${INJECT_VERBS:-run report anew merge compare verify unpack pack expect replay reduce compile bench}
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 LIB=$NNVTS_BUILD/tests/inject.so
 WORK=$(mktemp -d)
@@ -21,22 +21,30 @@ command_of() {
     case $1 in
     run) echo "${RUN[@]@Q} --out out" ;;
     report) echo "nnvts report out" ;;
+    anew) echo "nnvts report out --expect base.json" ;;
     merge) echo "nnvts merge shard1 shard2 --out out" ;;
     compare) echo "nnvts compare base other" ;;
     verify) echo "nnvts verify out" ;;
+    unpack) echo "nnvts verify base.tar" ;;
     pack) echo "nnvts pack out -o out.tar" ;;
+    expect) echo "nnvts expect update base -o known.json" ;;
+    replay) echo "nnvts replay $DUMP --driver faulty:beta-ignored" ;;
+    reduce) echo "nnvts reduce $DUMP --driver faulty:beta-ignored -o reduced.json" ;;
     compile) echo "nnvts compile $ROOT/tests/relay/two_regions.relay --no-build -q -o out" ;;
     bench) echo "nnvts bench -d cpu --model figures_uint8 --count 4 --no-latency -o out" ;;
     esac
 }
 prepare() {
-    rm -rf out out.tar
-    case $1 in report | verify | pack) cp -r base out ;; esac
+    rm -rf out out.tar known.json reduced.*
+    case $1 in report | anew | verify | pack) cp -r base out ;; esac
 }
 # what a verb came to, without what differs from run to run
 result() {
     case $1 in
     run | report | merge) verdicts out 2>/dev/null ;;
+    anew) cat out/outcomes.json 2>/dev/null ;;
+    expect) cat known.json 2>/dev/null ;;
+    reduce) cat reduced.json 2>/dev/null ;;
     pack) tar tf out.tar 2>/dev/null | sort ;;
     compile) (cd out 2>/dev/null && find . -type f -exec sha256sum {} + | sort -k 2) ;;
     bench) grep -v '"start"' out/bench.json 2>/dev/null ;;
@@ -51,6 +59,9 @@ wrong() {
 
 "${RUN[@]}" --out base >/dev/null 2>&1
 cp -r base other
+nnvts pack base -o base.tar >/dev/null 2>&1
+nnvts expect update base -o base.json >/dev/null 2>&1
+DUMP=$(find base/dumps -name '*.json' | sort | head -n 1)
 for i in 1 2; do "${RUN[@]}" --shard $i/2 --out shard$i >/dev/null 2>&1; done
 for verb in $VERBS; do
     cmd=$(command_of "$verb")

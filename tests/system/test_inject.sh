@@ -9,9 +9,10 @@ sample() {
     has "$OUT" " points, 0 wrong"
 }
 test_run() { sample 1 run; }
-test_reading() { sample 2 "report verify pack"; }
+test_reading() { sample 2 "report anew verify unpack pack expect"; }
+test_again() { sample 3 "replay reduce"; }
 # Each text that a verb makes.
-test_texts() { INJECT_FUNCTIONS=realloc sample 100 compare; }
+test_texts() { INJECT_FUNCTIONS=realloc sample 100 "compare replay"; }
 test_compile_and_bench() { sample 3 "compile bench"; }
 
 run_tests

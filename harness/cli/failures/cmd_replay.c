@@ -28,47 +28,49 @@ static int exit_code(const char *verdict, const char *why) {
     return strcmp(verdict, "ERROR") == 0 ? NNVTS_EXIT_ERROR : NNVTS_EXIT_FAIL;
 }
 
-/** Prints the lines of a text that a driver may have written. */
-static void print_lines(const char *title, const char *text) {
-    struct nnv_text t = {0};
-    if (*text != '\0') nnv_text_addf(&t, "     %s:\n", title);
+/** Adds the lines of a text that a driver may have written. */
+static void add_lines(struct nnv_text *t, const char *title, const char *text) {
+    if (*text != '\0') nnv_text_addf(t, "     %s:\n", title);
     while (*text != '\0') {
         const size_t n = strcspn(text, "\n");
-        nnv_text_add(&t, "       ");
-        nnv_text_add_shown(&t, text, n, n);
-        nnv_text_add(&t, "\n");
+        nnv_text_add(t, "       ");
+        nnv_text_add_shown(t, text, n, n);
+        nnv_text_add(t, "\n");
         text += n + (text[n] != '\0');
     }
-    if (t.data) fputs(t.data, stdout);
-    nnv_text_free(&t);
 }
 
-/** Prints the record; returns the exit code of its verdict. driver: that is said beside it; NULL: there is one alone.
- */
-static int report(const char *record, const char *driver, bool json) {
-    json_t *r = json_loads(record, 0, NULL);
-    const char *verdict = json_string_value(json_object_get(r, "verdict"));
-    const char *name = json_string_value(json_object_get(r, "case"));
+/** Adds the record in words. driver: that is said before it; NULL: there is one alone. */
+static void add_words(struct nnv_text *t, const json_t *r, const char *driver) {
     const char *reason = json_string_value(json_object_get(r, "reason"));
-    json_int_t compared = json_integer_value(json_object_get(r, "compared"));
-    const json_t *output = json_array_get(json_object_get(r, "outputs"), 0);
-    const char *profile = nnv_json_text(output, "profile", "");
-    int code = NNVTS_EXIT_ERROR;
-    if (verdict != NULL && name != NULL) {
-        code = exit_code(verdict, nnv_json_text(r, "why", ""));
-        if (json)
-            puts(record);
-        else
-            printf("%s%s%s %s   %" JSON_INTEGER_FORMAT " values compared%s%s\n%s%s%s", driver ? driver : "",
-                   driver ? ": " : "", verdict, name, compared, *profile ? " by " : "", profile,
-                   reason != NULL ? "     " : "", reason != NULL ? reason : "", reason != NULL ? "\n" : "");
+    const char *profile = nnv_json_text(json_array_get(json_object_get(r, "outputs"), 0), "profile", "");
+    if (driver) nnv_text_addf(t, "%s: ", driver);
+    nnv_text_addf(t, "%s %s   %" JSON_INTEGER_FORMAT " values compared%s%s\n", nnv_json_text(r, "verdict", ""),
+                  nnv_json_text(r, "case", ""), json_integer_value(json_object_get(r, "compared")),
+                  *profile ? " by " : "", profile);
+    if (reason) nnv_text_addf(t, "     %s\n", reason);
+}
+
+/** Prints the record; *code becomes the exit code of its verdict, if that is worse. */
+static enum nnv_status report(const char *record, const char *driver, bool json, int *code, struct nnv_err *err) {
+    struct nnv_text t = {0};
+    json_error_t why;
+    json_t *r = nnv_record_parse(record, strlen(record), &why); /* of nnvts itself: it is sound */
+    const int its = exit_code(nnv_json_text(r, "verdict", "ERROR"), nnv_json_text(r, "why", ""));
+    if (json)
+        nnv_text_addf(&t, "%s\n", record);
+    else
+        add_words(&t, r, driver);
+    if (!json && its != NNVTS_EXIT_PASS) {
+        add_lines(&t, "the driver printed", nnv_json_text(r, "log", ""));
+        add_lines(&t, "backtrace", nnv_json_text(r, "backtrace", ""));
     }
-    if (!json && code != NNVTS_EXIT_PASS) {
-        print_lines("the driver printed", nnv_json_text(r, "log", ""));
-        print_lines("backtrace", nnv_json_text(r, "backtrace", ""));
-    }
+    const bool ok = r && !t.failed;
+    if (ok) fputs(t.data, stdout);
+    if (ok && its > *code) *code = its;
     json_decref(r);
-    return code;
+    nnv_text_free(&t);
+    return ok ? NNV_OK : nnv_no_memory(err);
 }
 
 /** Replays the specs of one file; c->code becomes the worst exit code. */
@@ -87,14 +89,12 @@ static enum nnv_status replay_file(struct nnv_cli *c, const char *versus, const 
     for (size_t i = 0; s == NNV_OK && i < list.count; i++) {
         char *record = NULL;
         s = nnv_run_one(&config, &list.item[i], &record, err);
-        if (s == NNV_OK) {
-            int one = report(record, versus ? c->driver : NULL, c->json);
-            if (one > c->code) c->code = one;
-        }
+        if (s == NNV_OK) s = report(record, versus ? c->driver : NULL, c->json, &c->code, err);
         free(record);
         record = NULL;
+        int unused = 0;
         if (s == NNV_OK && versus) s = nnv_run_one(&other, &list.item[i], &record, err);
-        if (s == NNV_OK && versus) report(record, versus, c->json);
+        if (s == NNV_OK && versus) s = report(record, versus, c->json, &unused, err);
         free(record);
     }
     free(list.item);

@@ -123,6 +123,7 @@ static enum nnv_status drain(struct nnv_pool *p, struct nnv_pool_slot *s, bool *
         *news = true;
         st = take_record(p, s, &r, err);
     }
+    if (got == -2) return nnv_no_memory(err);
     if (got < 0) mark_for_kill(s, NNV_KILL_CORRUPT);
     return st;
 }

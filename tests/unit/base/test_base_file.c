@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -156,11 +157,30 @@ static void expect_content(const char *name, const char *content) {
     free(data);
 }
 
-/* As on a file system that knows no exchange of names. */
-static bool exchanges = true;
-int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
-    if (flags == 0 || exchanges) return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
-    errno = EINVAL;
+/* As on a file system that knows no exchange of names: the call fails with this number; 0: it is made. */
+static int no_exchange;
+static size_t exchanges;
+
+long syscall(long number, ...) {
+    static long (*real)(long, ...);
+    if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "syscall");
+    long a[6];
+    va_list ap;
+    va_start(ap, number);
+    for (int i = 0; i < 6; i++) a[i] = va_arg(ap, long);
+    va_end(ap);
+    exchanges += number == SYS_renameat2;
+    if (number != SYS_renameat2 || no_exchange == 0) return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    errno = no_exchange;
+    return -1;
+}
+
+/* The call of this number fails; below 0: none. */
+static int stuck = -1;
+
+int rename(const char *from, const char *to) {
+    if (stuck-- != 0) return renameat(AT_FDCWD, from, AT_FDCWD, to);
+    errno = EBUSY;
     return -1;
 }
 
@@ -183,12 +203,42 @@ static void a_folder_is_set_aside(void **state) {
     expect_content("aside.previous/x", "2");
     expect_content("aside/x", "1");
     assert_int_equal(access(in_folder("aside.previous~"), F_OK), -1);
-    exchanges = false;
-    assert_int_equal(nnv_folder_set_aside(dir, &err), NNV_OK);
-    expect_content("aside.previous/x", "1");
-    expect_content("aside/x", "2");
-    assert_int_equal(access(in_folder("aside.previous~"), F_OK), -1);
-    exchanges = true;
+}
+
+static void folders_change_places_in_steps(void **state) {
+    (void)state;
+    static const int unknown[] = {EINVAL, ENOSYS};
+    struct nnv_err err;
+    char dir[512];
+    snprintf(dir, sizeof dir, "%s", in_folder("steps"));
+    assert_int_equal(nnv_folder_make(in_folder("steps.previous"), &err), NNV_OK);
+    assert_int_equal(nnv_file_write(in_folder("steps.previous/x"), "0", 1, &err), NNV_OK);
+    assert_int_equal(nnv_folder_make(dir, &err), NNV_OK);
+    assert_int_equal(nnv_file_write(in_folder("steps/x"), "1", 1, &err), NNV_OK);
+    for (int i = 0; i < 2; i++) {
+        no_exchange = unknown[i];
+        exchanges = 0;
+        assert_int_equal(nnv_folder_set_aside(dir, &err), NNV_OK);
+        assert_int_equal(exchanges, 1);
+        expect_content("steps/x", i ? "1" : "0");
+        expect_content("steps.previous/x", i ? "0" : "1");
+        assert_int_equal(access(in_folder("steps.previous~"), F_OK), -1);
+    }
+    /* A step that fails, as that of a mount point does: those before it are undone. */
+    for (int step = 0; step < 3; step++) {
+        stuck = step;
+        assert_int_equal(nnv_folder_set_aside(dir, &err), NNV_IO);
+        assert_non_null(strstr(err.text, "cannot be kept as the previous one: Device or resource busy"));
+        expect_content("steps/x", "1");
+        expect_content("steps.previous/x", "0");
+        assert_int_equal(access(in_folder("steps.previous~"), F_OK), -1);
+    }
+    /* Any other failure is none of the file system's knowledge. */
+    no_exchange = EACCES;
+    assert_int_equal(nnv_folder_set_aside(dir, &err), NNV_IO);
+    assert_non_null(strstr(err.text, "cannot be kept as the previous one: Permission denied"));
+    expect_content("steps/x", "1");
+    no_exchange = 0;
 }
 
 static void folders_are_made_with_parents(void **state) {
@@ -365,6 +415,7 @@ int main(void) {
         cmocka_unit_test(a_full_disk_says_so),
         cmocka_unit_test(what_can_be_written_is_tried),
         cmocka_unit_test(a_folder_is_set_aside),
+        cmocka_unit_test(folders_change_places_in_steps),
         cmocka_unit_test(folders_are_made_with_parents),
         cmocka_unit_test(a_kept_folder_stays_where_it_was),
         cmocka_unit_test(a_lost_descriptor_is_not_believed),
