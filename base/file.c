@@ -146,28 +146,61 @@ int nnv_file_temporary(int folder, const char *name, char **temporary) {
 
 /* ---------------------------------------------------------- piece by piece */
 
-/** What is no file of its own is written to as it is: a pipe, a terminal, /dev/stdout whatever it leads to. */
-static bool is_written_through(int folder, const char *name, const char *path) {
+/** What NNV_FILE_STDOUT is. */
+static int standard_output = STDOUT_FILENO;
+
+bool nnv_file_is_stdout(const char *path) {
+    static const char *const names[] = {"-", NNV_FILE_STDOUT, "/dev/fd/1", "/proc/self/fd/1"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(path, names[i]) == 0) return true;
+    return false;
+}
+
+enum nnv_status nnv_file_take_stdout(struct nnv_err *err) {
+    const int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+        const int number = errno;
+        if (fd >= 0) close(fd);
+        return nnv_file_refused(err, NNV_FILE_STDOUT, "cannot write", number);
+    }
+    standard_output = fd;
+    return NNV_OK;
+}
+
+/** What is no file of its own is written to as it is: a pipe, a terminal, /dev/fd/3 whatever it leads to. */
+static bool is_written_through(const struct stat *st, const char *path) {
+    return !S_ISREG(st->st_mode) || strncmp(path, "/dev/", 5) == 0;
+}
+
+/** Opens what the stream writes to; standard output is where it is, another descriptor would begin at its offset 0. */
+static int open_for(struct nnv_stream *s) {
     struct stat st;
-    return fstatat(folder, name, &st, 0) == 0 && (!S_ISREG(st.st_mode) || strncmp(path, "/dev/", 5) == 0);
+    const char *name;
+    char *temporary;
+    bool kept;
+    if (strcmp(s->path, NNV_FILE_STDOUT) == 0) return fcntl(standard_output, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    s->folder = nnv_folder_of(s->path, &name, &kept);
+    if (s->folder < 0) return -1;
+    s->name = name;
+    if (!kept && fstatat(s->folder, name, &st, 0) == 0 && is_written_through(&st, s->path))
+        return openat(s->folder, name, O_WRONLY | O_CLOEXEC);
+    const int fd = nnv_file_temporary(s->folder, name, &temporary);
+    s->temporary = temporary;
+    return fd;
 }
 
 enum nnv_status nnv_stream_open(struct nnv_stream *s, const char *path, struct nnv_err *err) {
-    bool kept = false;
-    *s = NNV_STREAM_NONE;
-    s->path = strdup(path);
-    s->buffer = malloc(BUFFER);
-    const bool ok = s->path != NULL && s->buffer != NULL;
-    if (ok) s->folder = nnv_folder_of(s->path, &s->name, &kept);
-    if (s->folder >= 0)
-        s->fd = !kept && is_written_through(s->folder, s->name, s->path)
-                    ? openat(s->folder, s->name, O_WRONLY | O_CLOEXEC)
-                    : nnv_file_temporary(s->folder, s->name, &s->temporary);
+    char *own = strdup(path), *buffer = malloc(BUFFER);
+    *s = (struct nnv_stream){.fd = -1, .folder = -1, .path = own, .buffer = buffer};
+    if (own == NULL || buffer == NULL) {
+        nnv_stream_drop(s);
+        return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    }
+    s->fd = open_for(s);
     if (s->fd >= 0) return NNV_OK;
     const int number = errno;
     nnv_stream_drop(s);
-    return ok ? nnv_file_refused(err, path, "cannot create", number)
-              : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
+    return nnv_file_refused(err, path, "cannot create", number);
 }
 
 static enum nnv_status flush(struct nnv_stream *s, struct nnv_err *err) {
@@ -218,7 +251,7 @@ static enum nnv_status write_whole(const char *path, const void *data, size_t si
     struct nnv_stream s = NNV_STREAM_NONE;
     enum nnv_status status = nnv_stream_open(&s, path, err);
     s.unsynced = !synced;
-    if (status == NNV_OK) status = nnv_stream_add(&s, data, size, err);
+    if (status == NNV_OK) status = nnv_write_all(s.fd, data, size, path, err);
     if (status == NNV_OK) status = nnv_stream_end(&s, err);
     nnv_stream_drop(&s);
     return status;
@@ -263,7 +296,7 @@ enum nnv_status nnv_file_try(const char *path, bool folder, struct nnv_err *err)
     const bool there = stat(path, &st) == 0;
     if (there && folder && !S_ISDIR(st.st_mode)) return unfit(err, path, "cannot create the folder", EEXIST);
     if (there && !folder && S_ISDIR(st.st_mode)) return unfit(err, path, "cannot write", EISDIR);
-    if (there && !folder && !S_ISREG(st.st_mode)) return NNV_OK;
+    if (there && !folder && is_written_through(&st, path)) return NNV_OK;
     if (there && folder) return try_in(path, path, err);
     char *up = strdup(*path ? path : ".");
     if (!up) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);

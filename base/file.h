@@ -11,6 +11,8 @@
 
 #include "base/text.h"
 
+/** The path of standard output; see nnv_file_take_stdout(). */
+#define NNV_FILE_STDOUT "/dev/stdout"
 /** A limit for files that may be large: 4 GiB, or what a process of 32 bits may hold. */
 #define NNV_FILE_LARGE ((size_t)1 << (sizeof(size_t) > 4 ? 32 : 31))
 
@@ -31,6 +33,10 @@ NNV_USE_RESULT enum nnv_status nnv_file_create(const char *path, const void *dat
 int nnv_file_temporary(int folder, const char *name, char **temporary);
 /** Fails with NNV_IO and "path: what: reason" of errno's number, and with a remedy where one is known. */
 NNV_USE_RESULT enum nnv_status nnv_file_refused(struct nnv_err *err, const char *path, const char *what, int number);
+/** True if the path names standard output, as "-" does where an option expects a file. */
+bool nnv_file_is_stdout(const char *path);
+/** From now on NNV_FILE_STDOUT alone is standard output; what is printed goes to stderr. Once in a process. */
+NNV_USE_RESULT enum nnv_status nnv_file_take_stdout(struct nnv_err *err);
 /** Writes the text by nnv_file_write() to folder/name, or to name if folder is NULL. NNV_NO_MEMORY: text failed. */
 NNV_USE_RESULT enum nnv_status nnv_file_write_text(const char *folder, const char *name, const struct nnv_text *text,
                                                    struct nnv_err *err);
@@ -67,7 +73,8 @@ struct nnv_stream {
 #define NNV_STREAM_NONE ((struct nnv_stream){.fd = -1, .folder = -1})
 
 /**
- * Begins a file beside path, see nnv_folder_of(); a terminal or a pipe is written at once, but for in a kept folder.
+ * Begins a file beside path, see nnv_folder_of(); a terminal or a pipe is written at once, but for in a kept folder,
+ * and standard output from where it is.
  */
 NNV_USE_RESULT enum nnv_status nnv_stream_open(struct nnv_stream *s, const char *path, struct nnv_err *err);
 NNV_USE_RESULT enum nnv_status nnv_stream_add(struct nnv_stream *s, const void *data, size_t n, struct nnv_err *err);

@@ -118,11 +118,11 @@ static enum nnv_status set_string(const char **value, const char *text, struct c
 
 /* What is found out before the work is not lost after it. */
 static enum nnv_status set_output(const struct nnv_opt *o, const char *text, struct cursor *c) {
-    enum nnv_status status = set_string(o->value, text, c);
-    if (status == NNV_OK && !*text)
-        status =
-            nnv_fail(c->err, NNV_INVALID, "%s '': expected a %s", c->shown, o->kind == NNV_OPT_OUT ? "file" : "folder");
-    return status == NNV_OK ? nnv_file_try(text, o->kind == NNV_OPT_OUT_DIR, c->err) : status;
+    const bool folder = o->kind == NNV_OPT_OUT_DIR, is_stdout = !folder && nnv_file_is_stdout(text);
+    enum nnv_status status = set_string(o->value, is_stdout ? NNV_FILE_STDOUT : text, c);
+    if (status == NNV_OK && (!*text || (is_stdout && o->kind == NNV_OPT_KEPT)))
+        status = nnv_fail(c->err, NNV_INVALID, "%s '%s': expected a %s", c->shown, text, folder ? "folder" : "file");
+    return status == NNV_OK ? nnv_file_try(*(const char **)o->value, folder, c->err) : status;
 }
 
 static enum nnv_status set_value(const struct nnv_opt *o, const char *text, struct cursor *c) {
@@ -141,6 +141,7 @@ static enum nnv_status set_value(const struct nnv_opt *o, const char *text, stru
     case NNV_OPT_LIST:
         return add_item(o->value, text, c->shown, c->err);
     case NNV_OPT_OUT:
+    case NNV_OPT_KEPT:
     case NNV_OPT_OUT_DIR:
         return set_output(o, text, c);
     }
@@ -224,6 +225,7 @@ static void add_default(struct nnv_text *t, const struct nnv_opt *o) {
         return;
     case NNV_OPT_STRING:
     case NNV_OPT_OUT:
+    case NNV_OPT_KEPT:
     case NNV_OPT_OUT_DIR:
         if (*(const char *const *)o->value) nnv_text_addf(t, " [%s]", *(const char *const *)o->value);
         return;

@@ -18,7 +18,8 @@ enum nnv_opt_kind {
     NNV_OPT_SECONDS, /**< uint64_t nanoseconds, given in seconds ("2.5") */
     NNV_OPT_CHOICE,  /**< int, index into choices; -1: none by default */
     NNV_OPT_LIST,    /**< struct nnv_opt_list: may be repeated */
-    NNV_OPT_OUT,     /**< STRING: a file that will be written: tried now, see nnv_file_try() */
+    NNV_OPT_OUT,     /**< STRING: a file that will be written: tried now, see nnv_file_try(); "-": NNV_FILE_STDOUT */
+    NNV_OPT_KEPT,    /**< STRING: likewise, one that is read, too, or written again: not stdout */
     NNV_OPT_OUT_DIR, /**< STRING: a folder that will be written to, likewise */
 };
 

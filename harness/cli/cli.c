@@ -141,6 +141,20 @@ void nnv_cli_describe(const struct nnv_verb *verb, nnv_cli_reader *told, void *c
     reader = NULL;
 }
 
+/** A file that goes to stdout has it to itself: what the verb says goes to stderr. */
+static enum nnv_status give_stdout(const struct nnv_cli *c, const struct nnv_opt *table, struct nnv_err *err) {
+    const char *has = c->json ? "json" : NULL;
+    bool given = false;
+    for (const struct nnv_opt *o = table; o->name != NULL; o++) {
+        const char *const *file = o->kind == NNV_OPT_OUT ? o->value : NULL;
+        if (file == NULL || *file == NULL || strcmp(*file, NNV_FILE_STDOUT) != 0) continue;
+        if (has != NULL) return nnv_fail(err, NNV_INVALID, "--%s or --%s -: there is one stdout", has, o->name);
+        has = o->name;
+        given = true;
+    }
+    return given ? nnv_file_take_stdout(err) : NNV_OK;
+}
+
 /** Returns -1 to go on, else the exit code. */
 static int parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nnv_verb_help *help, int max_positional,
                  int argc, char **argv) {
@@ -155,6 +169,7 @@ static int parse(struct nnv_cli *c, const struct nnv_opt *table, const struct nn
         nnv_opts_help(stdout, help, table);
         return NNVTS_EXIT_PASS;
     }
+    if (s == NNV_OK) s = give_stdout(c, table, &err);
     if (s == NNV_OK && c->positional.count > max_positional)
         s = nnv_fail(&err, NNV_INVALID, "unexpected argument '%s'", c->positional.item[max_positional]);
     if (s == NNV_OK && (c->jobs == 0 || c->jobs > 256))
@@ -284,8 +299,7 @@ static enum nnv_status keep_chosen(const struct nnv_cli *c, struct nnv_case_list
     return s;
 }
 
-/** " (did you mean 'ops/CONV_2D'?)" where a name's part is none that a case has there; hint: "" if it is no such name.
- */
+/** "did you mean 'ops/CONV_2D'? " where a name's part is none that a case has there; hint: "" if it is no such name. */
 static void hint_at_name(const struct nnv_case_list *all, const char *filter, char *hint, size_t room) {
     enum { PART = 64 };
     char best[PART] = "", part[PART], own[PART];
@@ -303,7 +317,7 @@ static void hint_at_name(const struct nnv_case_list *all, const char *filter, ch
             known = strcmp(own, part) == 0;
             if (nnv_nearest_see(&near, own)) snprintf(best, sizeof best, "%s", own);
         }
-        if (!known && near.best) snprintf(hint, room, " (did you mean '%.*s%s'?)", (int)from, filter, best);
+        if (!known && near.best) snprintf(hint, room, "did you mean '%.*s%s'? ", (int)from, filter, best);
         if (!known) return;
         from += n + (filter[from + n] == '/');
     }
@@ -317,8 +331,7 @@ static enum nnv_status none_selected(const struct nnv_cli *c, const struct nnv_r
     if (all == 0) return nnv_fail(err, NNV_INVALID, "the suites have no cases");
     if (nnv_list_suites(config, c->suite, list, NULL) == NNV_OK) hint_at_name(list, filter, hint, sizeof hint);
     list->count = 0;
-    return nnv_fail(err, NNV_INVALID, "no case is selected by '%s'%s (of %zu; see them with nnvts list)", filter, hint,
-                    all);
+    return nnv_fail(err, NNV_INVALID, "no case is selected by '%s' (%ssee all %zu with nnvts list)", filter, hint, all);
 }
 
 enum nnv_status nnv_cli_cases(const struct nnv_cli *c, const struct nnv_run_config *config, struct nnv_case_list *list,

@@ -111,8 +111,9 @@ test_folders_of_others_are_spared() {
 test_did_you_mean() {
     check 2 nnvts run --driver cpx; has "$ERR" "did you mean 'cpu'?"
     check 2 nnvts run --driver faulty:beta-ignord; has "$ERR" "did you mean 'beta-ignored'?"
-    check 2 nnvts run --driver cpu --filter 'ops/COVN_2D/*'; has "$ERR" "(did you mean 'ops/CONV_2D'?)"
-    check 2 nnvts run --driver cpu --filter 'exec/sink/*'; has "$ERR" "(did you mean 'exec/sync'?)"
+    check 2 nnvts run --driver cpu --filter 'ops/COVN_2D/*'; has "$ERR" "(did you mean 'ops/CONV_2D'? see all "
+    has "$ERR" " with nnvts list)"
+    check 2 nnvts run --driver cpu --filter 'exec/sink/*'; has "$ERR" "(did you mean 'exec/sync'? see all "
     check 2 nnvts op CONV2D; has "$ERR" "did you mean 'CONV_2D'?"
     check 2 nnvts bench --driver cpu --model figures_flot; has "$ERR" "did you mean 'figures_float'?"
     check 2 nnvts run -d cpu -d reference --suite device; has "$ERR" "-d is given twice, as 'cpu' and 'reference'"

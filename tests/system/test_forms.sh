@@ -109,5 +109,27 @@ test_refusals() {
         check 3 sh -c 'nnvts report run --format csv >/dev/full'
         has "$ERR" "could not be written"
     fi
+    echo old >form.csv
+    check 3 sh -c 'trap "" XFSZ; ulimit -f 1; nnvts report run --format csv -o form.csv'
+    has "$ERR" "could not be written"
+    same "$(cat form.csv)" old "what was there stays"
+}
+# "-" is stdout for every file that a verb writes; files that are read again are none.
+test_to_stdout() {
+    check 0 "${RUN[@]}" -d cpu -q
+    check 0 nnvts report run --format csv -o run.csv
+    for name in - /dev/stdout; do
+        check 0 nnvts report run --format csv -o $name
+        cmp "$OUT" run.csv || fail "-o $name: not the form alone"
+    done
+    for verb in "compare run run --html" "trend run --html" "pack run -o"; do
+        check 0 nnvts $verb file
+        cp "$OUT" said
+        check 0 nnvts $verb -
+        cmp "$OUT" file || fail "$verb -: not the file alone"
+        sed 's,^/dev/stdout:,file:,' "$ERR" | cmp - said || fail "$verb -: stderr has not what stdout had"
+    done
+    check 2 nnvts expect update run -o -
+    has "$ERR" "-o '-': expected a file"
 }
 run_tests

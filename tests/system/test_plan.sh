@@ -88,6 +88,24 @@ test_dot() {
     has plan.dot 'label="1 MUL", fillcolor="#d9d9d9"'
     if command -v dot >/dev/null; then check 0 dot -Tsvg plan.dot -o plan.svg; fi
 }
+# A file that goes to stdout has it to itself: behind what is there, and what the verb says goes to stderr.
+test_dot_to_stdout() {
+    row >row.json
+    check 0 nnvts plan row.json --drivers sample:minimal --dot plan.dot
+    cp "$OUT" said
+    for name in - /dev/stdout /dev/fd/1; do
+        check 0 nnvts plan row.json --drivers sample:minimal --dot $name
+        cmp "$OUT" plan.dot || fail "--dot $name: not the graph alone"
+        cmp "$ERR" said || fail "--dot $name: stderr has not what stdout had"
+    done
+    [ ! -e - ] || fail "a file is called -"
+    echo before >both
+    nnvts plan row.json --drivers sample:minimal --dot - >>both 2>/dev/null || fail "exit code $?"
+    echo before | cat - plan.dot | cmp - both || fail "not behind what was there"
+    (echo before && nnvts plan row.json --drivers sample:minimal --dot /dev/stdout 2>/dev/null) >both
+    echo before | cat - plan.dot | cmp - both || fail "written over what was there"
+    check 2 nnvts plan row.json --drivers sample:minimal --json --dot -; one_error "--json or --dot -: there is one stdout"
+}
 test_control_flow() {
     check 0 nnvts plan "$ROOT/tests/conformance/control.jsonl" -k if_float32_then_0 --drivers sample:minimal
     has "$OUT" "runtime: graphs 1, 2"

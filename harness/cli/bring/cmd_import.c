@@ -205,6 +205,7 @@ static enum nnv_status choose_sink(struct sink *sink, const struct nnv_cli *c, s
 static enum nnv_status import(void *own, struct nnv_err *err) {
     struct nnv_cli *c = own;
     struct sink sink = {.arena = c->arena, .taken = json_object(), .seed = c->seed, .relay = c->relay};
+    if (c->out != NULL && nnv_file_is_stdout(c->out)) c->out = NULL;
     enum nnv_status s = sink.taken == NULL ? nnv_no_memory(err) : choose_sink(&sink, c, err);
     if (s == NNV_OK && c->positional.count == 0)
         s = nnv_fail(err, NNV_INVALID, "import what? give .example.cpp, .tflite or .onnx files, or a folder of them");

@@ -129,7 +129,7 @@ static int run(int argc, char **argv) {
         {0, "time", NNV_OPT_SECONDS, &x.time_ns, "S", "that each measurement takes, at most", NULL},
         NNV_OPTION_TIMEOUT(x.c),
         {0, "no-regions", NNV_OPT_FLAG, &x.no_regions, NULL, "single operations alone", NULL},
-        {'o', "out", NNV_OPT_OUT, &x.c.out, "FILE", "the profile", NULL},
+        {'o', "out", NNV_OPT_KEPT, &x.c.out, "FILE", "the profile", NULL},
         {0, "resume", NNV_OPT_FLAG, &x.c.resume, NULL, "keep what the profile has, measure what it lacks", NULL},
         NNV_OPTION_QUIET(x.c),
         NNV_OPTION_END,

@@ -135,7 +135,7 @@ static int run(int argc, char **argv) {
         NNV_OPTION_DRIVER(c),
         NNV_OPTION_CHECK(c),
         NNV_OPTION_VIA(c),
-        {'o', "out", NNV_OPT_OUT, &c.out, "FILE", "the reduced spec, by default DUMP with .reduced.json", NULL},
+        {'o', "out", NNV_OPT_KEPT, &c.out, "FILE", "the reduced spec, by default DUMP with .reduced.json", NULL},
         {'k', "filter", NNV_OPT_STRING, &c.filter, "GLOB", "the spec of a file with several", NULL},
         {0, "timeout-total", NNV_OPT_SECONDS, &c.budget_ns, "S", "seconds for everything", NULL},
         NNV_OPTION_TIMEOUT(c),

@@ -44,6 +44,7 @@ static void add_default(struct nnv_text *t, const struct nnv_opt *o) {
         break;
     case NNV_OPT_STRING:
     case NNV_OPT_OUT:
+    case NNV_OPT_KEPT:
     case NNV_OPT_OUT_DIR:
         if (*(const char *const *)o->value) {
             nnv_text_add(t, "\nDefault: ");

@@ -115,7 +115,7 @@ static int run(int argc, char **argv) {
     struct nnv_cli c = nnv_cli_defaults();
     c.out = "expectations.json";
     const struct nnv_opt table[] = {
-        {'o', "out", NNV_OPT_OUT, &c.out, "FILE", "update: the file", NULL},
+        {'o', "out", NNV_OPT_KEPT, &c.out, "FILE", "update: the file", NULL},
         NNV_OPTION_SPECS(c),
         NNV_OPTION_TIER(c),
         NNV_OPTION_COUNT(c),

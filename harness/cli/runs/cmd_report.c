@@ -2,9 +2,11 @@
 /** @file cmd_report.c nnvts report: makes the reports of a run again. */
 
 #include <errno.h>
-#include <string.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/folder.h"
 #include "harness/cli/cli.h"
 #include "harness/runner/clauses.h"
@@ -39,20 +41,27 @@ static enum nnv_status report_bench(struct nnv_cli *c, const char *folder, struc
     return s;
 }
 
-/** Writes a form to the file, or to stdout. A file that could not be written whole is removed. */
+/** Writes a form to the file. */
 static enum nnv_status report_form(const char *folder, enum nnv_report_form form, const char *path,
                                    struct nnv_err *err) {
-    FILE *to = path ? fopen(path, "we") : stdout;
-    if (to == NULL) return nnv_fail(err, NNV_INVALID, "%s: %s", path, strerror(errno));
-    enum nnv_status s = nnv_form_write(form, folder, to, err);
-    if (path && fclose(to) != 0 && s == NNV_OK) s = nnv_fail(err, NNV_IO, "%s: %s", path, strerror(errno));
-    if (path && s != NNV_OK) remove(path);
+    struct nnv_stream file = NNV_STREAM_NONE;
+    enum nnv_status s = nnv_stream_open(&file, path, err);
+    const int fd = s == NNV_OK ? fcntl(file.fd, F_DUPFD_CLOEXEC, 0) : -1;
+    FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (to != NULL) s = nnv_form_write(form, folder, to, err);
+    if (s == NNV_OK && (to == NULL || fflush(to) != 0)) s = nnv_file_refused(err, path, "cannot write", errno);
+    if (to != NULL)
+        fclose(to);
+    else if (fd >= 0)
+        close(fd);
+    if (s == NNV_OK) s = nnv_stream_end(&file, err);
+    nnv_stream_drop(&file);
     return s;
 }
 
 struct command {
     struct nnv_cli c;
-    const char *to;
+    const char *to; /* of the form; NULL: stdout */
     int form;
     struct nnv_opt_list expect;
     struct nnv_expectations expectations;
@@ -64,7 +73,7 @@ static enum nnv_status report(void *own, struct nnv_err *err) {
     struct nnv_report *r = NULL;
     enum nnv_status s = NNV_OK;
     if (x->to != NULL && x->form < 0) return nnv_fail(err, NNV_INVALID, "--out is of --format");
-    if (x->form >= 0) return report_form(folder, (enum nnv_report_form)x->form, x->to, err);
+    if (x->form >= 0) return report_form(folder, (enum nnv_report_form)x->form, x->to ? x->to : NNV_FILE_STDOUT, err);
     struct stat at;
     if (stat(folder, &at) == 0 && S_ISDIR(at.st_mode)) s = nnv_folder_make(folder, err); /* opened before it is read */
     if (s != NNV_OK) return s;

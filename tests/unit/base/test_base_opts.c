@@ -11,7 +11,7 @@
 
 struct values {
     bool quiet, verbose;
-    const char *driver;
+    const char *driver, *page, *kept;
     uint64_t jobs, timeout;
     int tier;
     struct nnv_opt_list suites, rest;
@@ -32,6 +32,8 @@ static enum nnv_status parse(struct values *v, const char *const *args) {
         {'s', "suite", NNV_OPT_LIST, &v->suites, "NAME", "a suite to run", NULL},
         {'q', "quiet", NNV_OPT_FLAG, &v->quiet, NULL, "say less", NULL},
         {'v', "verbose", NNV_OPT_FLAG, &v->verbose, NULL, "say more", NULL},
+        {0, "page", NNV_OPT_OUT, &v->page, "FILE", "write a page", NULL},
+        {0, "kept", NNV_OPT_KEPT, &v->kept, "FILE", "bring a file up to date", NULL},
         {0, NULL, NNV_OPT_FLAG, NULL, NULL, NULL, NULL},
     };
     char *argv[NNV_OPT_LIST_MAX + 16] = {(char *)"nnvts"};
@@ -82,6 +84,18 @@ static void values_are_read(void **state) {
     assert_true(v.jobs == UINT64_MAX);
 }
 
+static void a_file_may_be_stdout(void **state) {
+    (void)state;
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    struct values v;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(PARSE(&v, "--page", names[i]), NNV_OK);
+        assert_string_equal(v.page, "/dev/stdout");
+    }
+    assert_int_equal(PARSE(&v, "--page=./-"), NNV_OK);
+    assert_string_equal(v.page, "./-");
+}
+
 static void mistakes_are_explained(void **state) {
     (void)state;
     static const struct {
@@ -108,6 +122,8 @@ static void mistakes_are_explained(void **state) {
         {{"--timeout=nan"}, "is not a time in seconds"},
         {{"--timeout=18446744073.709551616"}, "is not a time in seconds"},
         {{"-t", "smok"}, "-t: 'smok' is none of smoke, default, full (did you mean smoke?)"},
+        {{"--page="}, "--page '': expected a file"},
+        {{"--kept", "-"}, "--kept '-': expected a file"},
         {{"--tier=x"}, "--tier: 'x' is none of smoke, default, full"},
     };
     struct values v;
@@ -193,7 +209,7 @@ int main(void) {
         cmocka_unit_test(all_spellings_are_alike), cmocka_unit_test(values_are_read),
         cmocka_unit_test(mistakes_are_explained),  cmocka_unit_test(very_long_names_are_cut),
         cmocka_unit_test(lists_have_an_end),       cmocka_unit_test(help_wins),
-        cmocka_unit_test(help_is_aligned),
+        cmocka_unit_test(help_is_aligned),         cmocka_unit_test(a_file_may_be_stdout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
