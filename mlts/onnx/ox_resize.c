@@ -65,11 +65,11 @@ static void row_of(const struct resizing *r, const struct axis *a, double x, dou
     double sum = 0;
     if (r->mode == 'l' && wide == 1 && x < 0) x = 0;
     if (r->mode == 'l' && wide == 1 && x > a->in - 1) x = a->in - 1;
-    for (double k = floor(x - reach); k <= ceil(x + reach); k++) {
-        const double w = weight(r, (k - x) / wide);
-        const bool out = k < 0 || k > a->in - 1;
-        if (out && r->exclude) continue;
-        row[(uint32_t)(k < 0 ? 0 : k > a->in - 1 ? a->in - 1 : k)] += w;
+    for (int64_t k = (int64_t)floor(x - reach); k <= (int64_t)ceil(x + reach); k++) {
+        const double w = weight(r, ((double)k - x) / wide);
+        const int64_t last = (int64_t)a->in - 1;
+        if ((k < 0 || k > last) && r->exclude) continue;
+        row[k < 0 ? 0 : k > last ? last : k] += w;
         sum += w;
     }
     for (uint32_t i = 0; i < a->in && sum != 0; i++) row[i] /= sum;
@@ -145,11 +145,11 @@ static void resized(struct nnv_cv *c, const struct resizing *r, struct axis *axe
     bool corners, halves;
     uint32_t x = nnv_ox_in(c, 0);
     for (uint32_t d = 0; d < v.rank && nnv_cv_ok(c); d++) {
-        if (axes[d].out < 1 || axes[d].out > 1 << 20 || !(axes[d].scale > 0))
+        if (axes[d].out < 1 || axes[d].out > 1 << 20 || !(axes[d].scale * axes[d].in >= 0.5))
             nnv_cv_refuse(c, " to an extent of %u", axes[d].out);
         for (uint32_t i = 0; r->coordinates[3] == 'c' && i < axes[d].out; i++) { /* tf_crop: */
             const double at = place_of(r, &axes[d], i);
-            if (at < 0 || at > axes[d].in - 1) nnv_cv_refuse(c, " with entries from outside");
+            if (!(at >= 0 && at <= axes[d].in - 1)) nnv_cv_refuse(c, " with entries from outside");
         }
     }
     if (!nnv_cv_ok(c)) return;
@@ -188,7 +188,7 @@ static void resize(struct nnv_cv *c) {
     const char *policy = nnv_ox_string(c, "keep_aspect_ratio_policy", "stretch");
     const bool crop = strcmp(r.coordinates, "tf_crop_and_resize") == 0;
     uint32_t naxes, nscales = 0, nsizes = 0, nroi = 0;
-    struct axis axes[NNV_OX_RANK];
+    struct axis axes[NNV_OX_RANK] = {0};
     bool named[NNV_OX_RANK] = {false};
     const int64_t *list = nnv_ox_list(c, "axes", &naxes), *sizes = NULL;
     const uint32_t at = old ? 1 : 2;
@@ -198,8 +198,10 @@ static void resize(struct nnv_cv *c) {
     if (crop && nnv_ox_has(c, 1)) roi = nnv_ox_numbers(c, 1, &nroi);
     if (!list) naxes = v.rank;
     if (!nnv_cv_ok(c)) return;
-    if ((!scales && !sizes) || (scales ? nscales : nsizes) != naxes || (crop && nroi != 2 * naxes))
+    if ((!scales && !sizes) || (scales ? nscales : nsizes) != naxes || (crop && (!roi || nroi != 2 * naxes))) {
         nnv_cv_fail(c, "its scales or sizes do not fit");
+        return;
+    }
     if (!strchr("nlc", r.mode)) nnv_cv_fail(c, "mode is '%.20s'", mode);
     if (r.mode != 'n' && NNV_OX_BYTE >> v.type & 1) nnv_cv_refuse(c, " of %s by %s", nnv_onnx_type_name(v.type), mode);
     for (uint32_t d = 0; d < v.rank; d++) axes[d] = (struct axis){v.dims[d], v.dims[d], 1, 0, 1};
@@ -223,7 +225,7 @@ static void upsample(struct nnv_cv *c) {
     const struct nnv_ox_value v = *nnv_ox_value(c, 0);
     const struct resizing r = {*nnv_ox_string(c, "mode", "nearest"), "asymmetric", "floor", 0, 0, false, false};
     const struct nnv_onnx_attribute *a = nnv_ox_attribute(c, "scales");
-    struct axis axes[NNV_OX_RANK];
+    struct axis axes[NNV_OX_RANK] = {0};
     uint32_t n = a ? a->count : 0;
     const double *scales = a ? NULL : nnv_ox_numbers(c, 1, &n);
     if (n != v.rank || !strchr("nl", r.mode)) nnv_cv_fail(c, "%u scales for rank %u", n, v.rank);

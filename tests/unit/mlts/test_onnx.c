@@ -256,6 +256,25 @@ static void damage_is_told_with_its_place(void **state) {
     import_bad(f, NNV_INVALID, "initializer 0: a tensor of 12 bytes holds 4");
 }
 
+/** A window that is scaled down and crops at once would reach over more entries than anybody waits for, or none. */
+static void resizing_without_end_is_refused(void **state) {
+    static const float scales[] = {1, 0x1p-100f}, windows[][4] = {{0, 0, 1, 0x1p100f}, {0, (float)NAN, 1, 1}};
+    static const int64_t sizes[] = {1, 1};
+    for (int i = 0; i < 2; i++) {
+        struct onnx_writer *w = fresh(*state, 18);
+        ow_input(w, "x", FLOATS, OW_DIMS(1, 1));
+        ow_tensor(w, "roi", FLOATS, OW_DIMS(4), windows[i], sizeof windows[i]);
+        ow_tensor(w, "scales", FLOATS, OW_DIMS(2), scales, sizeof scales);
+        ow_ints(w, "sizes", 2, sizes);
+        ow_output(w, "y", FLOATS, OW_DIMS(1, 1));
+        ow_node(w, "Resize", i == 0 ? "x roi scales" : "x roi - sizes", "y");
+        ow_attr_string(w, "coordinate_transformation_mode", "tf_crop_and_resize");
+        ow_attr_string(w, "mode", "linear");
+        ow_attr_int(w, "antialias", 1);
+        import_bad(*state, NNV_UNSUPPORTED, i == 0 ? "Resize to an extent of 1" : "Resize with entries from outside");
+    }
+}
+
 /** Whatever is cut off or changed, there is a sound network or one error. */
 static void damaged_files(void **state) {
     struct fixture *f = *state;
@@ -360,6 +379,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(refusals_name_operator_and_reason, setup, teardown),
         cmocka_unit_test_setup_teardown(damage_is_told_with_its_place, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(resizing_without_end_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(whole_networks, setup, teardown),
         cmocka_unit_test_setup_teardown(onnx_node_tests, setup, teardown),
     };
