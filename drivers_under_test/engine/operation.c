@@ -84,7 +84,7 @@ size_t engine_extent(const struct engine_tensor *t, uint32_t from, uint32_t to) 
 uint32_t engine_axis(int32_t axis, uint32_t rank) { return axis < 0 ? (uint32_t)axis + rank : (uint32_t)axis; }
 
 int32_t engine_radius(struct engine_operation *op) {
-    const struct engine_tensor *x = engine_in(op, 0);
+    const struct engine_tensor *x = &op->tensors[op->node->in[0]];
     const int32_t radius = engine_int(op, 1, 0), channels = (int32_t)x->dims[x->rank - 1];
     return radius < channels ? radius : channels;
 }

@@ -69,8 +69,7 @@ static bool read_host(struct remote_place *p, const char *text, size_t length) {
 const char *remote_place_read(const char *text, struct remote_place *p) {
     *p = (struct remote_place){.ssh = "ssh", .program = "nnvts-host", .wait_ns = 5000000000};
     p->key = getenv("NNVTS_REMOTE_KEY");
-    if (!text || !*text || strlen(text) >= sizeof p->text) return expected;
-    strcpy(p->text, text);
+    if (!text || !*text || (size_t)snprintf(p->text, sizeof p->text, "%s", text) >= sizeof p->text) return expected;
     char *at = p->text;
     /* options come before the place, in which no '=' stands before the first slash */
     while (at[strcspn(at, "=/,")] == '=' || at[strcspn(at, "=/,")] == ',') {
@@ -81,10 +80,12 @@ const char *remote_place_read(const char *text, struct remote_place *p) {
     if (p->over_ssh) at += 6;
     const size_t length = strcspn(at, "/");
     if (!read_host(p, at, length)) return expected;
-    if (!p->over_ssh && !*p->port) strcpy(p->port, "7557");
+    if (!p->over_ssh && !*p->port) snprintf(p->port, sizeof p->port, "7557");
     const char *driver = at + length;
     /* a name, or a path, which has another slash */
-    if (*driver) strcpy(p->driver, strcspn(driver + 1, "/") < strcspn(driver + 1, ":") ? driver : driver + 1);
+    if (*driver)
+        snprintf(p->driver, sizeof p->driver, "%s",
+                 strcspn(driver + 1, "/") < strcspn(driver + 1, ":") ? driver : driver + 1);
     return NULL;
 }
 
@@ -151,7 +152,8 @@ static int reach_ssh(const struct remote_place *p, pid_t *child, const char **er
     int ends[2];
     char command[4 * REMOTE_TEXT_BYTES] = "exec ";
     quote(command, sizeof command, p->program);
-    strcat(command, " --stdio ");
+    const size_t n = strlen(command);
+    snprintf(command + n, sizeof command - n, " --stdio ");
     if (*p->driver) quote(command, sizeof command, p->driver);
     const char *const plain[] = {p->ssh,
                                  "-T",

@@ -92,7 +92,9 @@ static bool softmax(const struct use *u) {
 
 static bool same_shape(const struct use *u) {
     const struct nnvts_operand *a = input(u, 0), *b = input(u, 1);
-    return rank(a) == rank(b) && memcmp(a->dimensions, b->dimensions, rank(a) * sizeof *a->dimensions) == 0;
+    bool same = rank(a) == rank(b);
+    for (uint32_t i = 0; same && i < rank(a); i++) same = a->dimensions[i] == b->dimensions[i];
+    return same;
 }
 
 static bool is_quant(const struct nnvts_operand *o) {

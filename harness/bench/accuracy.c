@@ -159,7 +159,7 @@ static bool match_boxes(struct work *w, uint32_t item) {
     bool failed = false;
     const struct found g = found_in(w, w->golden, item, &failed), d = found_in(w, w->driver, item, &failed);
     bool *taken = NNV_NEW(w->scratch, bool, d.count);
-    if (failed || !taken) return false;
+    if (failed || !taken || !g.box || !d.box) return false;
     for (size_t i = 0; i < g.count; i++) {
         size_t best = d.count;
         double iou = least;

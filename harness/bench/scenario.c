@@ -200,10 +200,10 @@ void nnv_empty_caches(void *memory, size_t bytes) {
 
 /** Runs all streams at once to the end. */
 static void run_streams(struct crowd *c, struct nnv_bench_stream *streams, uint32_t n) {
-    struct worker worker[MOST_STREAMS];
+    struct worker worker[MOST_STREAMS] = {{.crowd = c, .stream = streams}};
     uint32_t started = 1;
     c->samples->begin_ns = c->begin_ns = nnv_now_ns();
-    for (uint32_t i = 0; i < n; i++) worker[i] = (struct worker){.crowd = c, .stream = &streams[i], .number = i};
+    for (uint32_t i = 1; i < n; i++) worker[i] = (struct worker){.crowd = c, .stream = &streams[i], .number = i};
     while (started < n && pthread_create(&worker[started].thread, NULL, stream_main, &worker[started]) == 0) started++;
     stream_main(&worker[0]);
     for (uint32_t i = 1; i < started; i++) pthread_join(worker[i].thread, NULL);

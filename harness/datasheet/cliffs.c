@@ -66,7 +66,7 @@ void nnv_cliff_tell(const struct nnv_cliff *c, struct nnv_text *t) {
 /* ------------------------------------------------------------------------- asking */
 
 static struct nnv_spec *make(const struct nnv_cliff_measuring *x, const struct axis *a, int32_t extent) {
-    int32_t row[NNV_MAX_FACTORS];
+    int32_t row[NNV_MAX_FACTORS] = {0};
     const struct nnv_factor *f = &a->op->factors[a->factor];
     struct nnv_single what = {
         .op = a->op, .sig = a->sig, .plan = NNV_PLAN_ROW, .seed = x->seed, .name = a->op->name, .row = row};

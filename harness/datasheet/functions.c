@@ -143,7 +143,7 @@ void nnv_measure_ties(const struct nnv_numeric_engine *e) {
                               to = {.type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, .scale = 1, .zero_point = 128};
     double x[TIES], y[TIES], want[TIES];
     const double *const in[] = {x};
-    for (int i = 0; i < TIES; i++) x[i] = i - TIES / 2 + 0.5;
+    for (int i = 0, whole = -(TIES / 2); i < TIES; i++, whole++) x[i] = whole + 0.5;
     if (!run_vector(e, ANEURALNETWORKS_QUANTIZE, from, to, TIES, 1, in, false, y)) return;
     for (int i = 0; i < TIES; i++) y[i] -= to.zero_point;
     const char *is = "not recognised";

@@ -315,7 +315,7 @@ static void promise(struct nnv_numeric *n) {
             agree = agree && (q->what.op != p->what.op || q->what.type != p->what.type || q->scheme == p->scheme);
         }
         one = one && p->scheme != NNV_SCHEME_ANY && p->scheme == n->product[0].scheme;
-        if (agree) agree = nnv_arithmetic_use(&n->arithmetic, p->what.op, p->what.type, p->scheme);
+        if (agree) nnv_arithmetic_use(&n->arithmetic, p->what.op, p->what.type, p->scheme);
     }
     if (!one || n->partial) return;
     n->arithmetic.uses = 0;

@@ -73,13 +73,16 @@ static enum nnv_status answer(struct nnv_answering *in, struct nnv_err *err) {
     return NNV_OK;
 }
 
-static enum nnv_status ask(struct question *q, struct nnv_crossing *out, struct nnv_err *err) {
+static enum nnv_status ask(const struct question *of, const char *folder, struct nnv_crossing *out,
+                           struct nnv_err *err) {
+    struct question q = *of;
+    q.folder = folder;
     struct nnv_ask a = {.answer = answer,
-                        .context = q,
+                        .context = &q,
                         .bytes = sizeof *out,
-                        .driver = q->o->path,
-                        .driver_options = q->o->options,
-                        .timeout_ns = q->o->timeout_ns};
+                        .driver = q.o->path,
+                        .driver_options = q.o->options,
+                        .timeout_ns = q.o->timeout_ns};
     const enum nnv_status st = nnv_ask(&a, err);
     if (st == NNV_OK && a.complete) {
         *out = *(const struct nnv_crossing *)a.shared;
@@ -103,7 +106,7 @@ static enum nnv_status count_files(const struct nnv_oracle *o, struct nnv_arena 
 }
 
 /** One version writes, the other reads. */
-static enum nnv_status cross(struct question *writes, struct question *reads, struct nnv_crossing *out,
+static enum nnv_status cross(const struct question *writes, const struct question *reads, struct nnv_crossing *out,
                              struct nnv_err *err) {
     char folder[PATH_MOST / 2], path[PATH_MOST];
     *out = (struct nnv_crossing){.kind = NNV_CROSSING_NONE};
@@ -119,10 +122,9 @@ static enum nnv_status cross(struct question *writes, struct question *reads, st
     }
     snprintf(folder, sizeof folder, "%s/nnvts-cache-XXXXXX", nnv_file_temp());
     if (!mkdtemp(folder)) return nnv_fail(err, NNV_IO, "%s: %s", folder, strerror(errno));
-    writes->folder = reads->folder = folder;
-    enum nnv_status st = ask(writes, out, err);
+    enum nnv_status st = ask(writes, folder, out, err);
     if (st == NNV_OK && out->kind == NNV_CROSSING_RIGHT)
-        st = ask(reads, out, err);
+        st = ask(reads, folder, out, err);
     else
         out->kind = NNV_CROSSING_NONE;
     for (uint32_t i = 0; i < writes->models + writes->datas; i++) unlink(file_of(folder, i, path));

@@ -326,23 +326,26 @@ static uint8_t heat_of(double q) {
     return q >= 128 ? 255 : (uint8_t)(129 + (int)(126 * log2(q) / 7));
 }
 
-/** An output seen as planes of height x width, count of them. */
+/** An output seen as planes of height x width, count of them. None of the numbers is 0. */
 struct planes {
     size_t count, height, width, channels;
     bool last; /**< the channel is the last dimension, else before height and width */
 };
 
+static size_t positive(size_t n) { return n > 0 ? n : 1; }
+
 static struct planes planes_of(const struct nnv_value *v, size_t elems, bool nchw) {
     struct planes p = {.count = 1, .channels = 1};
     if (v->rank != 4) {
         matrix_of(v, elems, &p.height, &p.width);
+        p.height = positive(p.height);
         return p;
     }
     p.last = !nchw;
-    p.channels = v->dims[nchw ? 1 : 3];
-    p.height = v->dims[nchw ? 2 : 1];
-    p.width = v->dims[nchw ? 3 : 2];
-    p.count = v->dims[0] * p.channels;
+    p.channels = positive(v->dims[nchw ? 1 : 3]);
+    p.height = positive(v->dims[nchw ? 2 : 1]);
+    p.width = positive(v->dims[nchw ? 3 : 2]);
+    p.count = positive(v->dims[0] * p.channels);
     return p;
 }
 
@@ -362,15 +365,18 @@ static size_t place_of(const struct planes *p, size_t i, size_t *row, size_t *co
     return i / p->channels / area * p->channels + i % p->channels;
 }
 
+/** n, or most where it is more; neither is 0. */
+static size_t up_to(size_t n, size_t most) { return positive(least(n, most)); }
+
 void nnv_check_heat(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision, bool nchw,
                     struct nnv_check_heat *out) {
     const size_t elems = e->value->bytes / nnv_type(e->type)->size;
     const struct planes p = planes_of(e->value, elems, nchw);
     memset(out, 0, sizeof *out);
     if (elems == 0) return;
-    const size_t height = least(p.height, NNV_HEAT_MAX), width = least(p.width, NNV_HEAT_MAX);
-    const size_t shown = least(p.count, NNV_HEAT_MAX / height * (NNV_HEAT_MAX / width));
-    out->across = (uint32_t)least(shown, NNV_HEAT_MAX / width);
+    const size_t height = up_to(p.height, NNV_HEAT_MAX), width = up_to(p.width, NNV_HEAT_MAX);
+    const size_t shown = up_to(p.count, NNV_HEAT_MAX / height * (NNV_HEAT_MAX / width));
+    out->across = (uint32_t)up_to(shown, NNV_HEAT_MAX / width);
     out->down = (uint32_t)((shown + out->across - 1) / out->across);
     out->planes = (uint32_t)shown;
     out->channels = (uint32_t)((p.count + shown - 1) / shown);

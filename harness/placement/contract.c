@@ -75,8 +75,8 @@ static void write_range(struct writer *w, size_t from, size_t to, size_t prefix)
         return;
     }
     for (size_t i = from, end; i < to; i = end) {
-        const char *name = w->item[i]->name, *slash = strchr(name + prefix, '/');
-        const size_t level = slash != NULL ? (size_t)(slash - name) + 1 : strlen(name) + 1;
+        const char *name = w->item[i]->name;
+        const size_t level = prefix + strcspn(name + prefix, "/") + 1; /* with the slash, or the end */
         for (end = i + 1; end < to && strncmp(name, w->item[end]->name, level) == 0; end++) continue;
         write_range(w, i, end, level);
     }

@@ -9,8 +9,6 @@
 
 /* -------------------------------------------------------------------- errors */
 
-bool nnv_cv_ok(const struct nnv_cv *c) { return c->all->status == NNV_OK && nnv_builder_ok(&c->b); }
-
 void nnv_cv_fail(struct nnv_cv *c, const char *fmt, ...) {
     if (!nnv_cv_ok(c)) return;
     char text[512];

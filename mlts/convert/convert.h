@@ -68,7 +68,7 @@ struct nnv_cv {
 /* -------------------------------------------------------------------- errors */
 
 /** Nothing went wrong so far. */
-bool nnv_cv_ok(const struct nnv_cv *c);
+static inline bool nnv_cv_ok(const struct nnv_cv *c) { return c->all->status == NNV_OK && nnv_builder_ok(&c->b); }
 /** The file is damaged: the message gets its place. */
 void nnv_cv_fail(struct nnv_cv *c, const char *fmt, ...) NNV_PRINTF(2, 3);
 /** The operator cannot be expressed; its name and what is said, " of INT16", are counted. */

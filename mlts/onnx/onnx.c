@@ -221,8 +221,10 @@ static void finish(struct nnv_cv *c, struct nnv_subgraph *s, struct nnv_onnx_map
     *map = (struct nnv_onnx_map){.in = NNV_NEW(c->b.arena, uint32_t, g->nin),
                                  .out = NNV_NEW(c->b.arena, uint32_t, g->nout),
                                  .known = NNV_NEW(c->b.arena, struct nnv_onnx_known, g->nout)};
-    if (!in || !out || !map->in || !map->out || !map->known) c->b.failed = true;
-    if (!nnv_cv_ok(c)) return;
+    if (!in || !out || !map->in || !map->out || !map->known) {
+        c->b.failed = true;
+        return;
+    }
     const uint32_t nout = take_outputs(c, out, map);
     if (!nnv_cv_ok(c)) return;
     if (nnv_emit_sweep(&c->b, true, 0, NULL, nout, out, c->b.arena, &swept, NULL) != NNV_OK) {
@@ -293,6 +295,7 @@ static enum nnv_status convert(struct nnv_cv_file *all, const struct nnv_onnx_fi
     struct nnv_ox ox = {.graph = &file->graph, .opset = file->opset, .given = given};
     struct nnv_cv c = {.all = all, .onnx = &ox, .folds = true, .b = {.arena = all->arena}};
     struct nnv_subgraph main = {0};
+    *map = (struct nnv_onnx_map){0};
     if (!open_graph(&c)) c.b.failed = true;
     if (!c.b.failed) convert_graph(&c, &main, map);
     if (all->status != NNV_OK) return nnv_fail(err, all->status, "%s", all->err.text);

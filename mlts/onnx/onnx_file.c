@@ -301,7 +301,7 @@ static void read_graph(struct reader *r, struct nnv_wire_span m, struct nnv_onnx
     g->out = p.out;
     g->nvalues = r->values.count;
     g->names = r->values.key;
-    if (ok(r)) check_order(r, g);
+    if (ok(r) && g->names) check_order(r, g); /* else there are no values */
 }
 
 /* ------------------------------------------------------------------------ model */

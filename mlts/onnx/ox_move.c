@@ -83,7 +83,7 @@ static void unsqueeze(struct nnv_cv *c) {
 /** Axes moved, whatever the rank: each to its place, past a block of others. */
 static uint32_t shuffled(struct nnv_cv *c, uint32_t x, struct nnv_ox_value *v, const uint32_t *perm) {
     static const uint32_t past[] = {0, 2, 1, 3};
-    uint32_t order[NNV_OX_RANK];
+    uint32_t order[NNV_OX_RANK] = {0};
     for (uint32_t i = 0; i < v->rank; i++) order[i] = i;
     for (uint32_t i = 0; i < v->rank; i++) {
         uint32_t p = i, four[4] = {1, 1, 1, 1};
@@ -100,7 +100,7 @@ static uint32_t shuffled(struct nnv_cv *c, uint32_t x, struct nnv_ox_value *v, c
 
 static void transpose(struct nnv_cv *c) {
     struct nnv_ox_value v = *nnv_ox_value(c, 0);
-    uint32_t n, perm[NNV_OX_RANK];
+    uint32_t n, perm[NNV_OX_RANK] = {0};
     bool used[NNV_OX_RANK] = {false};
     const int64_t *given = nnv_ox_list(c, "perm", &n);
     if (given && n != v.rank) nnv_cv_fail(c, "perm has %u entries", n);

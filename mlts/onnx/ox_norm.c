@@ -36,10 +36,13 @@ static void batch_norm(struct nnv_cv *c) {
 
 /** Mean 0 and variance 1 over the last axis of x; the mean and the inverse of the deviation, if asked for. */
 static uint32_t standard(struct nnv_cv *c, uint32_t x, double epsilon, bool centre, uint32_t *mean, uint32_t *inverse) {
+    *mean = *inverse = 0;
     if (!nnv_cv_ok(c)) return 0;
     const uint32_t last = nnv_cv_at(c, x)->rank - 1;
-    *mean = centre ? nnv_ox_reduced(c, ANEURALNETWORKS_MEAN, x, 1, &last) : 0;
-    if (centre) x = nnv_ox_difference(c, x, *mean);
+    if (centre) {
+        *mean = nnv_ox_reduced(c, ANEURALNETWORKS_MEAN, x, 1, &last);
+        x = nnv_ox_difference(c, x, *mean);
+    }
     const uint32_t square = nnv_ox_reduced(c, ANEURALNETWORKS_MEAN, nnv_ox_product_of(c, x, x), 1, &last);
     *inverse = applied(c, ANEURALNETWORKS_RSQRT, nnv_ox_linear(c, square, 1, epsilon));
     return nnv_ox_product_of(c, x, *inverse);

@@ -8,11 +8,11 @@
 /** The window of the current pool. */
 static bool window(struct nnv_cv *c, struct nnv_ox_window *w) {
     const struct nnv_ox_value v = *nnv_ox_value(c, 0);
-    uint32_t n, kernel[2];
+    uint32_t n, kernel[2] = {0};
     const int64_t *shape = nnv_ox_list(c, "kernel_shape", &n);
     if (v.rank != 3 && v.rank != 4) nnv_cv_refuse(c, " over %u axes", v.rank < 2 ? 0 : v.rank - 2);
     if (nnv_cv_ok(c) && (!shape || n != v.rank - 2)) nnv_cv_fail(c, "kernel_shape has %u entries", n);
-    for (uint32_t i = 0; i < n && nnv_cv_ok(c); i++) {
+    for (uint32_t i = 0; shape && i < n && nnv_cv_ok(c); i++) {
         if (shape[i] < 1 || shape[i] > INT16_MAX) nnv_cv_fail(c, "kernel_shape holds %lld", (long long)shape[i]);
         kernel[i] = (uint32_t)shape[i];
     }

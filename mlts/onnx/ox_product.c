@@ -130,7 +130,7 @@ static void quantised_matmul(struct nnv_cv *c) {
     const struct nnv_ox_value va = *nnv_ox_value(c, 0), vb = *nnv_ox_value(c, B);
     const int type = nnv_ox_value(c, OUT + 1)->type;
     struct nnv_ox_value r = {0};
-    struct nnv_encoding e, check[2];
+    struct nnv_encoding e = {0}, check[2] = {e};
     uint32_t n, m;
     const uint32_t in[] = {nnv_ox_in(c, 0), nnv_ox_in(c, B)}, at[] = {1, B + 1, OUT};
     for (uint32_t i = 0; i < 3 && nnv_cv_ok(c); i++) {

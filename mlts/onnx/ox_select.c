@@ -96,9 +96,9 @@ static void gather_nd(struct nnv_cv *c) {
     const int64_t batch = nnv_ox_int(c, "batch_dims", 0);
     const uint32_t depth = index.rank ? index.dims[index.rank - 1] : 0;
     struct nnv_ox_value r = {.type = v.type};
-    if (batch < 0 || index.rank < 1 || batch >= index.rank || batch + depth > v.rank || depth == 0)
-        nnv_cv_fail(c, "its indices do not fit");
-    if (!nnv_cv_ok(c)) return;
+    const bool fit = batch >= 0 && index.rank >= 1 && batch < index.rank && batch + depth <= v.rank && depth > 0;
+    if (!fit) nnv_cv_fail(c, "its indices do not fit");
+    if (!fit || !nnv_cv_ok(c)) return;
     const uint32_t first = (uint32_t)batch, named = first + depth;
     uint32_t three[] = {1, 1, 1}, tuples = (uint32_t)nnv_ox_elements(&index) / depth;
     for (uint32_t d = 0; d < v.rank; d++) three[d < named ? 1 : 2] *= v.dims[d];
@@ -175,8 +175,10 @@ static void scatter_nd(struct nnv_cv *c) {
     if (!replaces(c)) return;
     const int64_t *at = nnv_ox_ints(c, 1, &n);
     const size_t size = nnv_ox_elements(&v), inner = depth ? (size_t)stride_of(&v, depth - 1) : 1;
-    if (depth == 0 || depth > v.rank || nnv_ox_elements(nnv_ox_value(c, 2)) != n / (depth ? depth : 1) * inner)
+    if (depth == 0 || depth > v.rank || nnv_ox_elements(nnv_ox_value(c, 2)) != n / depth * inner) {
         nnv_cv_fail(c, "its updates do not fit");
+        return;
+    }
     int64_t *from = unchanged(c, size);
     for (uint32_t i = 0; nnv_cv_ok(c) && i < n / depth; i++) {
         int64_t to = 0;

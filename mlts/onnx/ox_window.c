@@ -357,7 +357,7 @@ static void transposed_convolution(struct nnv_cv *c) {
     const struct nnv_ox_value v = *nnv_ox_value(c, 0), f = *nnv_ox_value(c, 1);
     const char *automatic = nnv_ox_string(c, "auto_pad", "NOTSET");
     const int64_t group = nnv_ox_int(c, "group", 1);
-    uint32_t kernel[NNV_OX_RANK], nmore, nshape, parts[64], npads;
+    uint32_t kernel[NNV_OX_RANK] = {0}, nmore, nshape, parts[64], npads;
     struct nnv_ox_window w = {.kernel = {1, 1}, .in = {1, 1}};
     const int64_t *more = nnv_ox_list(c, "output_padding", &nmore), *shape = nnv_ox_list(c, "output_shape", &nshape),
                   *pads = nnv_ox_list(c, "pads", &npads);

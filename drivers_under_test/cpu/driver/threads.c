@@ -85,7 +85,7 @@ static uint32_t drain(struct cpu_threads *t, uint32_t worker) {
         const uint32_t share = (worker + i) % t->count, end = share_begin(t, share + 1);
         atomic_uint *next = &t->shares[share].next;
         uint32_t begin;
-        while ((begin = atomic_load(next)) < end && (begin = atomic_fetch_add(next, t->chunk)) < end) {
+        while (atomic_load(next) < end && (begin = atomic_fetch_add(next, t->chunk)) < end) {
             const uint32_t count = end - begin < t->chunk ? end - begin : t->chunk;
             t->fn(t->arg, begin, begin + count, worker);
             done += count;

@@ -404,6 +404,7 @@ static void product_items(void *arg, uint32_t begin, uint32_t end, uint32_t work
 }
 
 static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
+static size_t greater(size_t a, size_t b) { return a > b ? a : b; }
 
 /** Threads share what there are more of, rows or columns; the others too, where those do not make items enough. */
 static struct cut cut_product(struct cpu_run *run, const struct cpu_product *p) {
@@ -417,8 +418,8 @@ static struct cut cut_product(struct cpu_run *run, const struct cpu_product *p) 
     /* each group would gather its rows anew; and the next layer finds its rows where this one made them */
     const bool columns_first = p->rows && 4 * p->m * (w->n + w->k) < w->n * w->k;
     size_t groups = columns_first ? lesser(items, panels) : 1;
-    size_t blocks = lesser(tiles, quotient(items, groups));
-    if (blocks < quotient(tiles, most_tiles)) blocks = quotient(tiles, most_tiles);
+    const size_t least_blocks = greater(quotient(tiles, most_tiles), 1),
+                 blocks = greater(lesser(tiles, quotient(items, groups)), least_blocks);
     if (blocks < threads) groups = lesser(panels, quotient(items, blocks));
     return (struct cut){
         .run = run,

@@ -154,8 +154,8 @@ static void items(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
     for (uint32_t i = begin; i < end; i++) {
         const size_t image = i / d->groups;
         const uint32_t row = i % d->groups * d->rows, left = v->out.h - row, rows = left < d->rows ? left : d->rows;
-        const char *x[5];
-        char *y[2];
+        const char *x[5] = {NULL};
+        char *y[2] = {NULL};
         for (uint32_t r = 0; r < (rows - 1) * (uint32_t)v->window.stride_h + SIDE; r++) {
             const int64_t at = (int64_t)row * v->window.stride_h - v->window.top + r;
             x[r] = at >= 0 && at < v->in.h ? (const char *)v->x + (image * v->in.h + (size_t)at) * in_line : d->padding;

@@ -118,11 +118,12 @@ static void answer_from_memory(struct call *c, bool any) {
     const struct nnvts_request *r = c->request;
     struct bytes *asked = call_alloc(c, sizeof *asked);
     if (!asked) return;
-    asked->failed = c->execution_config->deadline_ns != NNVTS_NO_TIME || !r->pools || !r->inputs || !r->outputs;
+    const bool fit = c->execution_config->deadline_ns == NNVTS_NO_TIME && r->pools && r->inputs && r->outputs;
+    asked->failed = !fit;
     append_all(asked, r, r->inputs, r->input_count, true);
     append_all(asked, r, r->outputs, r->output_count, false);
     pthread_mutex_lock(&lock);
-    if (!asked->failed && recall(c->prepared, asked, any, r, c->result)) answer(c, NNVTS_STATUS_NONE);
+    if (fit && !asked->failed && recall(c->prepared, asked, any, r, c->result)) answer(c, NNVTS_STATUS_NONE);
     pthread_mutex_unlock(&lock);
     c->note = asked;
 }

@@ -49,10 +49,11 @@ const char *host_key_read(const char *path, struct host_key *key) {
 /** A code of a word and both nonces under the key. */
 static void derive(const struct host_key *key, const char *what, const struct hello *client, const struct hello *server,
                    uint8_t out[NNV_SHA256_BYTES]) {
-    uint8_t data[8 + 2 * sizeof(struct hello)] = {0};
-    memcpy(data, what, strlen(what));
-    memcpy(data + 8, client, sizeof *client);
-    memcpy(data + 8 + sizeof *client, server, sizeof *server);
+    enum { WORD = 8 };
+    uint8_t data[WORD + 2 * sizeof(struct hello)] = {0};
+    memcpy(data, what, strnlen(what, WORD));
+    memcpy(data + WORD, client, sizeof *client);
+    memcpy(data + WORD + sizeof *client, server, sizeof *server);
     nnv_hmac_sha256(key->key, key->bytes, data, sizeof data, out);
 }
 

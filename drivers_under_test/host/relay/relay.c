@@ -255,7 +255,7 @@ static bool get_message(struct host_relay *r, struct message *m) {
 /** Far side: hands the question on, with what stands for the client's descriptors. */
 static bool deliver_question(struct host_relay *r, const struct message *m, struct host_out *o) {
     uint32_t files[HOST_FDS], file_count = 0;
-    bool own[HOST_FDS], ok = true;
+    bool own[HOST_FDS] = {false}, ok = true;
     for (uint32_t i = 0; i < m->count && ok; i++) {
         const int fd = make_descriptor(r, m->what[i], m->number[i], &own[i]);
         ok = fd >= 0;
@@ -300,7 +300,7 @@ static bool take_signal(struct host_relay *r) {
     if (!r->far || !f || !host_in_done(&r->got)) return false;
     /* the driver may have closed its end: then it waits no more */
     if (broken)
-        connect(f->fd, &nobody, sizeof nobody);
+        (void)connect(f->fd, &nobody, sizeof nobody);
     else if (read(f->fd, &planted, 1) == 1)
         send(f->fd, "!", 1, MSG_NOSIGNAL);
     drop_fence(r, f);

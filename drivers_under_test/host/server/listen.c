@@ -251,8 +251,9 @@ static bool get_number(const char *text, uint32_t most, uint32_t *out) {
 /** The folder "drivers" beside this program, where it is built and where it is installed. */
 static void find_folder(struct server *s) {
     const ssize_t n = readlink("/proc/self/exe", s->folder, sizeof s->folder - sizeof "/drivers");
-    char *slash = n > 0 ? (s->folder[n] = '\0', strrchr(s->folder, '/')) : NULL;
-    strcpy(slash ? slash : s->folder, slash ? "/drivers" : "drivers");
+    const char *slash = n > 0 ? memrchr(s->folder, '/', (size_t)n) : NULL;
+    const size_t above = slash ? (size_t)(slash - s->folder) + 1 : 0;
+    snprintf(s->folder + above, sizeof s->folder - above, "drivers");
 }
 
 int host_listen(int argc, char **argv) {

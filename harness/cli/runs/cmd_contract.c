@@ -136,7 +136,8 @@ static enum nnv_status write_contract(struct command *x, const char *folder, str
         if (s == NNV_OK && (*how != '\0' || !p.compiles))
             s = nnv_fail(err, NNV_INVALID, "%s: is nothing to demand: %s", x->models.item[i],
                          *how != '\0' ? how : "it does not compile");
-        c.model[c.models++] = (struct nnv_contract_model){x->models.item[i], floor(1e4 * share(&p)) / 1e4};
+        if (s == NNV_OK)
+            c.model[c.models++] = (struct nnv_contract_model){x->models.item[i], floor(1e4 * share(&p)) / 1e4};
     }
     if (s == NNV_OK) nnv_contract_write(&c, &json);
     if (s == NNV_OK) s = nnv_file_write_text(NULL, x->c.out, &json, err);

@@ -297,8 +297,9 @@ enum nnv_status nnv_group_shared(struct nnv_grouping *g, struct nnv_err *err) {
     const struct nnv_buckets *all = &g->bugs->buckets;
     for (uint32_t n = 0; n < all->map.count; n++)
         g->promised[nnv_group_root(g, n)] = g->promised[nnv_group_root(g, n)] || all->item[n].promise;
-    bool *one = calloc(all->map.count, sizeof *one);
-    size_t *cases = calloc(all->map.count, sizeof *cases);
+    const size_t room = (size_t)all->map.count + 1;
+    bool *one = calloc(room, sizeof *one);
+    size_t *cases = calloc(room, sizeof *cases);
     const size_t failures = failures_of(g, true), others = failures_of(g, false);
     const bool ok = one && cases;
     uint32_t shared = ok ? fullest(g, failures, cases) : NNV_MAP_NONE;

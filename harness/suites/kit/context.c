@@ -102,15 +102,14 @@ bool nnv_expect_kept(struct nnv_context *s, const char *call, const struct nnv_b
     return true;
 }
 
-bool nnv_context_decline(struct nnv_context *s, enum nnvts_reason why, const char *fmt, ...) {
-    if (s->result->verdict != NNVTS_PASS) return false;
+void nnv_context_set_declined(struct nnv_context *s, enum nnvts_reason why, const char *fmt, ...) {
+    if (s->result->verdict != NNVTS_PASS) return;
     s->result->verdict = (int)nnv_why_verdict(why);
     s->result->why = why;
     va_list ap;
     va_start(ap, fmt);
     add_line(s, fmt, ap);
     va_end(ap);
-    return false;
 }
 
 void nnv_context_note(struct nnv_context *s, const char *fmt, ...) {

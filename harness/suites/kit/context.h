@@ -43,18 +43,18 @@ bool nnv_expect_status(struct nnv_context *s, const char *call, enum nnvts_statu
 bool nnv_expect_kept(struct nnv_context *s, const char *call, const struct nnv_breach *b, uint32_t rules);
 /** Any of the statuses whose bits (1u << status) are set. */
 bool nnv_expect_status_in(struct nnv_context *s, const char *call, enum nnvts_status got, uint32_t wanted);
-/** The case does not apply to this driver: SKIP or UNSUPPORTED, as the reason says, unless it failed already. Returns
- * false. */
-bool nnv_context_decline(struct nnv_context *s, enum nnvts_reason why, const char *fmt, ...) NNV_PRINTF(3, 4);
 /** A remark that changes no verdict: a line of the case's log. */
 void nnv_context_note(struct nnv_context *s, const char *fmt, ...) NNV_PRINTF(2, 3);
-/** Out-of-line part of nnv_context_error. */
+/** Out-of-line parts of nnv_context_decline and nnv_context_error. */
+void nnv_context_set_declined(struct nnv_context *s, enum nnvts_reason why, const char *fmt, ...) NNV_PRINTF(3, 4);
 void nnv_context_set_error(struct nnv_context *s, const char *fmt, ...) NNV_PRINTF(2, 3);
 static inline bool nnv_context_no(void) { return false; }
 /**
- * nnv_context_error(s, format, ...): nnvts itself could not do it: ERROR. Its value is false; a macro, so that
- * compilers and analyzers see that.
+ * nnv_context_decline(s, why, format, ...): the case does not apply to this driver: SKIP or UNSUPPORTED, as the reason
+ * says, unless it failed already. nnv_context_error(s, format, ...): nnvts itself could not do it: ERROR. Their value
+ * is false; macros, so that compilers and analyzers see that.
  */
+#define nnv_context_decline(s, why, ...) (nnv_context_set_declined((s), (why), __VA_ARGS__), nnv_context_no())
 #define nnv_context_error(s, ...) (nnv_context_set_error((s), __VA_ARGS__), nnv_context_no())
 
 /* ------------------------------------------------------------------- memory */
