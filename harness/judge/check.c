@@ -38,6 +38,8 @@ const char *nnv_precision_name(enum nnv_precision p) {
     return (unsigned)p < NNV_PRECISION_COUNT ? names[p] : "unknown";
 }
 
+size_t nnv_expected_elems(const struct nnv_expectation *e) { return e->value->bytes / nnv_type(e->type)->size; }
+
 /* --------------------------------------------------------------------- rules */
 
 static const double half_tolerance = 5 * 0x1p-10;
@@ -370,7 +372,7 @@ static size_t up_to(size_t n, size_t most) { return positive(least(n, most)); }
 
 void nnv_check_heat(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision, bool nchw,
                     struct nnv_check_heat *out) {
-    const size_t elems = e->value->bytes / nnv_type(e->type)->size;
+    const size_t elems = nnv_expected_elems(e);
     const struct planes p = planes_of(e->value, elems, nchw);
     memset(out, 0, sizeof *out);
     if (elems == 0) return;
@@ -405,7 +407,7 @@ static uint32_t window_start(size_t n, size_t centre, uint32_t *extent) {
 
 void nnv_check_window(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision, size_t centre,
                       struct nnv_check_window *out) {
-    size_t rows, cols, elems = e->value->bytes / nnv_type(e->type)->size;
+    size_t rows, cols, elems = nnv_expected_elems(e);
     struct rule r = make_rule(e, precision, elems);
     struct block b;
     matrix_of(e->value, elems, &rows, &cols);
@@ -421,7 +423,7 @@ void nnv_check_window(const struct nnv_expectation *e, const void *actual, enum 
 
 void nnv_check_numbers(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision,
                        double *expected, double *got, double *bound) {
-    size_t elems = e->value->bytes / nnv_type(e->type)->size;
+    size_t elems = nnv_expected_elems(e);
     struct rule r = make_rule(e, precision, elems);
     struct block b;
     for (size_t at = 0; at < elems; at += b.n) {
@@ -446,7 +448,7 @@ static void check_whole(const struct rule *r, const struct sums *s, struct nnv_c
 
 void nnv_check(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision,
                struct nnv_comparison *out) {
-    size_t n = e->value->bytes / nnv_type(e->type)->size;
+    size_t n = nnv_expected_elems(e);
     memset(out, 0, sizeof *out);
     out->elems = n;
     struct rule r = e->ignored ? (struct rule){.type = nnv_type(e->type)} : make_rule(e, precision, n);

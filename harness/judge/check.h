@@ -56,6 +56,9 @@ struct nnv_comparison {
     char rule[96];      /**< the rule in words: "|error| <= 1e-05 + 5.96e-07 |expected|" */
 };
 
+/** How many elements are expected. */
+size_t nnv_expected_elems(const struct nnv_expectation *e);
+
 /**
  * Compares actual (same shape as expected: the caller has checked) element by element.
  * An element passes iff |actual - expected| <= bound. An infinity passes only where the same infinity is expected, a

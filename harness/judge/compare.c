@@ -239,7 +239,7 @@ enum nnv_status nnv_comparer_look_again(struct nnv_comparer *c, struct nnv_err *
     for (uint32_t i = 0; i < n && !st; i++) {
         struct nnv_expectation *e = &c->expected[i];
         if (!e->spread || !fresh[i].spread || e->ignored) continue;
-        e->spread = join_spreads(c, e->spread, fresh[i].spread, e->value->bytes / nnv_type(e->type)->size);
+        e->spread = join_spreads(c, e->spread, fresh[i].spread, nnv_expected_elems(e));
         if (!e->spread || !join_sources(c, &c->golden[i].source, fresh[i].source)) st = nnv_no_memory(err);
     }
     c->looked_again = st == NNV_OK;

@@ -386,22 +386,20 @@ static bool judge_outcome(const struct judging *j) {
     case NNV_OUTCOME_DONE:
         if (!j->spec->expect_failure) return false;
         nnv_result_end(j->result, NNVTS_WHY_ACCEPTED, "executed a model that a driver must refuse");
-        return true;
-    case NNV_OUTCOME_UNSUPPORTED:
-        nnv_result_end(j->result, o->why, "%s", o->reason);
-        return true;
+        break;
     case NNV_OUTCOME_REFUSED:
         if (j->spec->expect_failure)
             judge_refusal(j);
         else
             nnv_result_end(j->result, o->why, "%s", o->reason);
-        return true;
+        break;
+    case NNV_OUTCOME_UNSUPPORTED:
     case NNV_OUTCOME_BROKEN:
         nnv_result_end(j->result, o->why, "%s", o->reason);
-        return true;
+        break;
     case NNV_OUTCOME_HARNESS:
         nnv_result_end(j->result, NNVTS_WHY_HARNESS, "%s", o->reason);
-        return true;
+        break;
     }
     return true;
 }
@@ -486,7 +484,7 @@ enum nnv_status nnv_judge_bounds(const struct nnv_spec *spec, enum nnv_precision
     if (st != NNV_OK) return st;
     for (uint32_t i = 0; i < spec->model.main.nout; i++) {
         const struct nnv_expectation *expected = &c.expected[i];
-        const size_t elems = expected->value->bytes / nnv_type(expected->type)->size;
+        const size_t elems = nnv_expected_elems(expected);
         double *got = NNV_NEW(arena, double, elems);
         bounds[i] = (struct nnv_bounds){
             .elems = elems, .expected = NNV_NEW(arena, double, elems), .bound = NNV_NEW(arena, double, elems)};

@@ -39,7 +39,7 @@ static size_t output_of(const struct nnv_subgraph *main, uint32_t operand) {
 
 static bool load_column(const struct nnv_expectation *e, const struct nnv_value *actual, enum nnv_precision precision,
                         struct nnv_arena *arena, size_t rows, struct column *c) {
-    size_t n = e->value->bytes / nnv_type(e->type)->size;
+    size_t n = nnv_expected_elems(e);
     c->width = n / rows;
     c->expected = NNV_NEW(arena, double, n);
     c->actual = NNV_NEW(arena, double, n);

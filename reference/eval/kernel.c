@@ -126,7 +126,7 @@ uint64_t nnv_branch_pattern(struct nnv_rng *rng, int rows) {
     do {
         up = nnv_rng_u64(rng) & mask;
         ones = __builtin_popcountll(up);
-    } while (ones != others / 2 && ones != others - others / 2);
+    } while (ones != others / 2);
     return up << 2 | 1;
 }
 

@@ -30,6 +30,8 @@ ASSIGN = {"=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "%=", "<<=", ">>=", "++
 CONTROL = {"if", "while", "for", "switch", "return", "sizeof", "do", "else", "goto", "case", "default"}
 # Only a sanitizer sees that these are not called.
 FREES = re.compile(r"free|munmap|va_end|decref|destroy|unmap|(^|f|_)close(dir)?$")
+# Nor that memory is a little more or less than is used.
+ALLOCATE = {"malloc", "calloc", "realloc", "NNV_NEW"}
 # What is given in any order.
 SYMMETRIC = {"calloc", "fmax", "fmin", "memcmp", "strcmp"}
 # Where memory ends is the business of make inject.
@@ -120,11 +122,22 @@ class Source:
         if match := re.fullmatch(r"([0-9]+)([uUlL]*)", text):
             if int(match[1]) > 8 and self.tokens[at - 1].text == "[":  # the size of an array
                 return
+            if self.allocates(at):
+                return
             self.add("constant", at, at, f"{int(match[1]) + 1}{match[2]}", function)
             if int(match[1]):
                 self.add("constant", at, at, f"{int(match[1]) - 1}{match[2]}", function)
         elif re.fullmatch(r"[0-9]*\.[0-9]*(?:e[-+]?[0-9]+)?f?", text) and float(text.rstrip("f")):
             self.add("constant", at, at, f"({text} * 2)", function)
+
+    def allocates(self, at):
+        """Within the parentheses of a call that allocates?"""
+        while at > 0 and self.tokens[at].text not in ";{}":
+            if self.tokens[at].text == "(" and self.tokens[at - 1].text in ALLOCATE:
+                return True
+            at = self.pair[at] if self.tokens[at].text in ")]" and at in self.pair else at
+            at -= 1
+        return False
 
     def returned(self, at, function, returns):
         end = at + 1

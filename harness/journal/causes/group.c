@@ -307,7 +307,7 @@ enum nnv_status nnv_group_shared(struct nnv_grouping *g, struct nnv_err *err) {
     if (shared != NNV_MAP_NONE) mark(g, shared, one);
     if (shared != NNV_MAP_NONE && !is_of_many(g, one)) shared = NNV_MAP_NONE;
     const bool unexplained =
-        ok && shared == NNV_MAP_NONE && others > 0 && 2 * mark(g, NNV_MAP_NONE, one) > others && is_of_many(g, one);
+        ok && shared == NNV_MAP_NONE && 2 * mark(g, NNV_MAP_NONE, one) > others && is_of_many(g, one);
     if (unexplained)
         for (shared = 0; !one[shared];) shared++;
     if (shared != NNV_MAP_NONE) join_shared(g, shared, unexplained, cases);

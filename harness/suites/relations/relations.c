@@ -77,7 +77,7 @@ static bool look_again(struct nnv_context *s, struct nnv_fixture *fixture) {
         return nnv_context_error(s, "no budgets: %s", err.text);
     for (uint32_t i = 0; i < n; i++) {
         struct nnv_expectation *e = &fixture->expected[i];
-        const size_t elems = e->value->bytes / nnv_type(e->type)->size;
+        const size_t elems = nnv_expected_elems(e);
         double *larger = nnv_arena_copy(s->env->arena, e->spread, elems * sizeof *larger);
         if (!larger) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
         for (size_t k = 0; k < elems; k++)

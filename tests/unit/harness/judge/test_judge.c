@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "harness/judge/compare.h"
 #include "tests/kit/judging.h"
 
 static double number(const json_t *object, const char *key) { return json_number_value(json_object_get(object, key)); }
@@ -63,6 +64,84 @@ static void wrong_answers_fail(void **state) {
         const json_t *heat = json_object_get(o, "heat");
         assert_int_equal(json_string_length(json_object_get(heat, "data")), 8); /* 6 bytes in base64 */
         json_decref(outputs);
+    }
+}
+
+/* Of a result that is used again nothing of the verdict before is left. */
+static void results_begin_anew(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = fake_spec(SUM, arena);
+    const float wrong[] = {11, 22, 33, 44, 55, 67};
+    const void *right = fake.answer;
+    fake.answer = wrong;
+    assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_FAIL);
+    const size_t reason = result.reason.len, outputs = result.outputs.len;
+    assert_true(reason > 0);
+    assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_FAIL);
+    assert_int_equal(result.reason.len, reason);
+    assert_int_equal(result.outputs.len, outputs);
+    assert_int_equal(result.compared, 6);
+    fake.answer = right;
+    assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_PASS);
+    assert_int_equal(result.why, NNVTS_WHY_NONE);
+    assert_int_equal(result.reason.len, 0);
+}
+
+/* What a driver may be off by: of each element of each output that is compared by its value. */
+static void bounds_of_a_spec(void **state) {
+    (void)state;
+    struct nnv_spec *spec = fake_spec(SUM, arena);
+    struct nnv_bounds bounds[1];
+    struct nnv_err err = {0};
+    if (nnv_judge_bounds(spec, NNV_PRECISION_BUDGET, arena, bounds, &err) != NNV_OK) fail_msg("%s", err.text);
+    assert_int_equal(bounds[0].elems, 6);
+    for (int i = 0; i < 6; i++) {
+        assert_true(bounds[0].expected[i] == 11 * (i + 1));
+        assert_true(bounds[0].bound[i] > 0x1p-24 * 11 * (i + 1) && bounds[0].bound[i] < 0x1p-20 * 11 * (i + 1));
+    }
+    if (nnv_judge_bounds(spec, NNV_PRECISION_NNAPI, arena, bounds, &err) != NNV_OK) fail_msg("%s", err.text);
+    for (int i = 0; i < 6; i++) assert_true(bounds[0].bound[i] == 1e-5 + 1e-5 * (11 * (i + 1)));
+    spec->model.main.operands[spec->model.main.out[0]].ignored = true;
+    if (nnv_judge_bounds(spec, NNV_PRECISION_BUDGET, arena, bounds, &err) != NNV_OK) fail_msg("%s", err.text);
+    for (int i = 0; i < 6; i++) assert_true(isnan(bounds[0].bound[i]));
+    spec->model.main.operands[spec->model.main.out[0]].ignored = false;
+    spec->outputs[0].dims[0] = 3;
+    assert_int_equal(nnv_judge_bounds(spec, NNV_PRECISION_BUDGET, arena, bounds, &err), NNV_INVALID);
+    assert_string_equal(err.text, "output 0: the golden result's shape is not the expected one");
+}
+
+#define UNITS(scale, lifetime, data)                                                                                   \
+    OPERAND("TENSOR_QUANT8_ASYMM", "3", lifetime, ",\"scale\":" scale ",\"zero_point\":0" data)
+/**
+ * m = a + b lies at a tie: it is 1 or, as well, 0; that is 0.1 of the unit of y = m + c, which is 0.38, 0.33 and 0.25:
+ * 0.12, 0.17 and 0.25 below the next tie.
+ */
+static const char two_sums[] =
+    "{\"format\":\"nnvts-spec/1\",\"name\":\"two\",\"min_version\":\"1.0\",\"main\":{\"operands\":[" UNITS(
+        "0.05", "SUBGRAPH_INPUT", DATA("1,1,1")) "," UNITS("0.05", "SUBGRAPH_INPUT", DATA("0,0,0")) //
+    "," OPERAND("INT32", "", "CONSTANT_COPY", DATA("0")) "," UNITS("0.1", "TEMPORARY_VARIABLE", "") "," UNITS(
+        "0.01", "SUBGRAPH_INPUT",
+        DATA("28,23,15")) "," UNITS("1", "SUBGRAPH_OUTPUT",
+                                    DATA("0,0,0")) "],"
+                                                   "\"operations\":[{\"type\":\"ADD\",\"inputs\":[0,1,2],\"outputs\":["
+                                                   "3]},{\"type\":\"ADD\",\"inputs\":[3,4,2],"
+                                                   "\"outputs\":[5]}],\"inputs\":[0,1,4],\"outputs\":[5]}}";
+
+/* What inputs may be off by counts one and a half times, of suites that have their own number of rows twice. */
+static void spreads_of_inputs_count(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = fake_spec(two_sums, arena);
+    for (int i = 0; i < 2 * NNV_SCHEME_COUNT; i++) { /* a scheme is of sums of products alone */
+        const uint32_t rows = i % 2 ? 16 : 0;
+        struct nnv_comparer c = {.spec = spec, .precision = NNV_PRECISION_BUDGET, .arena = arena, .rows = rows};
+        c.arithmetic.scheme = (enum nnv_scheme)(i / 2);
+        struct nnv_err err = {0};
+        if (nnv_comparer_make(&c, &err) != NNV_OK) fail_msg("%s", err.text);
+        assert_true(c.expected[0].spread[0] == 1);
+        assert_true(c.expected[0].spread[1] == (rows ? 1 : 0));
+        assert_true(c.expected[0].spread[2] == 0);
+        if (nnv_comparer_look_again(&c, &err) != NNV_OK) fail_msg("%s", err.text);
+        assert_true(c.expected[0].spread[1] == (rows ? 1 : 0)); /* 1.25 times with more rows */
     }
 }
 
@@ -324,6 +403,9 @@ int main(void) {
         TEST(right_answers_pass),
         TEST(wrong_answers_fail),
         TEST(undefined_is_no_evidence),
+        TEST(results_begin_anew),
+        TEST(bounds_of_a_spec),
+        TEST(spreads_of_inputs_count),
         TEST(budgets_are_tight),
         TEST(relaxed_models_are_judged_as_float16),
         TEST(quantised_units),

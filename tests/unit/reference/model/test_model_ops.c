@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "reference/model/op_doc.h"
 #include "reference/model/sample.h"
 
@@ -95,19 +97,22 @@ static void test_terminal(void **state) {
     nnv_text_free(&t);
 }
 
+/* The pages of docs/ops are what the records say: make docs writes them. */
 static void test_markdown(void **state) {
     (void)state;
     struct nnv_text t = {0};
     size_t n;
     const struct nnv_op *const *ops = nnv_ops(&n);
     for (size_t i = 0; i < n; i++) {
+        char path[128], *page = NULL;
+        size_t size;
+        struct nnv_err err = {0};
         nnv_text_clear(&t);
         nnv_op_doc(ops[i], NNV_DOC_MARKDOWN, &t);
-        assert_false(t.failed);
-        assert_int_equal(strncmp(t.data, "# ", 2), 0);
-        assert_non_null(strstr(t.data, ops[i]->formula));
-        assert_non_null(strstr(t.data, "| # | name | type | rules |\n| --- | --- | --- | --- |\n"));
-        assert_non_null(strstr(t.data, "## Types\n\n- T TENSOR_"));
+        snprintf(path, sizeof path, "docs/ops/%s.md", ops[i]->name);
+        if (nnv_file_read(path, 1 << 20, &page, &size, &err) != NNV_OK) fail_msg("%s", err.text);
+        assert_string_equal(t.data, page);
+        free(page);
     }
     nnv_text_free(&t);
 }
