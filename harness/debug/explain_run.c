@@ -8,7 +8,7 @@
 #include "base/folder.h"
 #include "base/words.h"
 #include "harness/debug/explain_run.h"
-#include "harness/debug/spec_c.h"
+#include "harness/debug/explain/suspects.h"
 #include "harness/debug/explain/told.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
@@ -32,21 +32,6 @@ static const uint64_t PROMISES_WORK = UINT64_C(5) << 30;
 /* For trying mistakes that explain other dumps. */
 static const uint64_t FOLLOWING_WORK = UINT64_C(1) << 30, VERIFYING_WORK = UINT64_C(1) << 30;
 
-enum nnv_status nnv_dump_also(const char *path, const char *driver, const struct nnv_spec *spec,
-                              enum nnv_precision precision, struct nnv_arena *arena, struct nnv_err *err) {
-    struct nnv_text text = {0}, file = {0};
-    struct nnv_err why = {0};
-    enum nnv_status st = NNV_OK;
-    /* models that a driver must refuse have no such program */
-    if (nnv_spec_write_c(spec, precision, nnv_c_dialect_of(driver), arena, &text, &why) == NNV_OK) {
-        nnv_text_addf(&file, "%s.c", path);
-        st = text.failed || file.failed ? nnv_no_memory(err) : nnv_file_create(file.data, text.data, text.len, err);
-    }
-    nnv_text_free(&text);
-    nnv_text_free(&file);
-    return st;
-}
-
 /** Explaining a run. */
 struct explaining_run {
     const struct nnv_report *r;
@@ -58,7 +43,8 @@ struct explaining_run {
     const char **empty;       /* the promise by which the answer is right as any would be; or NULL */
     struct nnv_told *told[SMALLEST_MAX + FURTHER_MAX];
     struct nnv_told_list list;                    /* of told */
-    size_t at[SMALLEST_MAX + FURTHER_MAX], first; /* of these cases; first: the smallest of their buckets */
+    size_t at[SMALLEST_MAX + FURTHER_MAX], first; /* of these cases; first: those that were chosen of their buckets */
+    struct nnv_suspects suspects;
     struct nnv_separation *causes;
     uint32_t ncauses;
     uint32_t *cause_of;            /* of each bucket */
@@ -99,7 +85,7 @@ static enum nnv_status explain_case(struct explaining_run *x, size_t i, bool *tr
     return st;
 }
 
-/** The smallest case of each bucket first, then the others. */
+/** The case of each bucket that tells most first, then the others. */
 static enum nnv_status explain_cases(struct explaining_run *x, struct nnv_err *err) {
     const struct nnv_report *r = x->r;
     enum nnv_status st = NNV_OK;
@@ -110,7 +96,7 @@ static enum nnv_status explain_cases(struct explaining_run *x, struct nnv_err *e
         int tried = 0;
         for (size_t i = 0; st == NNV_OK && i < r->count && tried < most && x->left > 0; i++) {
             if (x->of[i] == NNV_MAP_NONE || r->item[i].verdict != NNVTS_FAIL) continue;
-            if ((x->buckets.item[x->of[i]].smallest == i) != (pass == 0)) continue;
+            if ((x->suspects.chosen[x->of[i]] == i) != (pass == 0)) continue;
             bool did = false;
             st = explain_case(x, i, &did, err);
             tried += did;
@@ -315,7 +301,40 @@ static enum nnv_status follow_promises(struct explaining_run *x, struct nnv_err 
  */
 static bool is_of_steps(const struct nnv_bucket *b) { return b->stepwise && b->why == NNVTS_WHY_VALUES; }
 
-/** Buckets with the same explanation in the same operation are one cause; so is each without one. */
+/** The operation that an explained case is about. */
+static const char *op_of_case(const struct explaining_run *x, size_t i) {
+    return *x->op[i] ? x->op[i] : x->r->ops.key[x->r->item[i].op];
+}
+
+/**
+ * The operation of a model of several that is explained in most other cases; where nothing is, that is wrong alone in
+ * most. NULL: none of them is.
+ */
+static const char *suspect_of(const struct explaining_run *x, const struct nnv_told *told) {
+    const char *best = NULL;
+    size_t most = 0;
+    for (uint32_t k = 0; told->count > 1 && k < told->count; k++) {
+        const struct nnv_op *op = nnv_op(told->code[k]);
+        size_t n = 0;
+        for (size_t i = 0; op && i < x->r->count; i++) n += x->words[i] && strcmp(op_of_case(x, i), op->name) == 0;
+        if (n > most) {
+            most = n;
+            best = op->name;
+        }
+    }
+    return best ? best : nnv_suspects_name(&x->suspects, told);
+}
+
+/** The operation that graphs of the bucket, which nothing explains, have from elsewhere; NULL: none. */
+static const char *suspect_of_bucket(const struct explaining_run *x, uint32_t b) {
+    const size_t chosen = x->suspects.chosen[b];
+    return x->tried[chosen] ? suspect_of(x, x->tried[chosen]) : NULL;
+}
+
+/**
+ * Buckets with the same explanation in the same operation are one cause; so are wrong values of an operation alone and
+ * of graphs that have it, where nothing explains them, and each other one.
+ */
 static enum nnv_status find_causes(struct explaining_run *x, struct nnv_err *err) {
     const uint32_t n = x->buckets.map.count;
     const size_t count = x->r->count;
@@ -336,6 +355,11 @@ static enum nnv_status find_causes(struct explaining_run *x, struct nnv_err *err
             key[b] = nnv_arena_printf(x->arena, "steps\t%u", x->r->item[bucket->first].suite);
             op[b] = "";
         }
+        if (!key[b] && bucket->why == NNVTS_WHY_VALUES && bucket->verdict == NNVTS_FAIL) {
+            const char *suspect = suspect_of_bucket(x, b);
+            op[b] = suspect ? suspect : bucket->op;
+            key[b] = *op[b] ? nnv_arena_printf(x->arena, "values\t%s", op[b]) : nnv_arena_printf(x->arena, "%u", b);
+        }
         if (!key[b]) key[b] = nnv_arena_printf(x->arena, "%u", b);
         if (!key[b]) return nnv_no_memory(err);
         const uint32_t old = nnv_map_find(&known, key[b]);
@@ -355,7 +379,7 @@ static enum nnv_status separate_elements(struct explaining_run *x, uint32_t caus
     enum nnv_status st = NNV_OK;
     size_t n = 0, dumps = 0;
     for (size_t i = 0; i < x->list.count; i++)
-        if (x->words[x->at[i]] && x->cause_of[x->of[x->at[i]]] == cause) return NNV_OK;
+        if (x->words[x->at[i]] && x->cause_of[x->of[x->at[i]]] == cause && !x->told[i]->elements) return NNV_OK;
     nnv_arena_reset(arena);
     for (size_t i = 0; st == NNV_OK && i < x->list.count && dumps < ELEMENT_DUMPS; i++) {
         const size_t at = x->at[i];
@@ -388,27 +412,6 @@ static enum nnv_status separate(struct explaining_run *x, const struct nnv_run_c
     for (uint32_t i = 0; st == NNV_OK && i < x->ncauses; i++) st = separate_elements(x, i, seen, arena, err);
     nnv_arena_free(arena);
     return st;
-}
-
-/** The operation that an explained case is about. */
-static const char *op_of_case(const struct explaining_run *x, size_t i) {
-    return *x->op[i] ? x->op[i] : x->r->ops.key[x->r->item[i].op];
-}
-
-/** The operation of a model of several that is explained in most other cases; NULL: none of them is. */
-static const char *suspect_of(const struct explaining_run *x, const struct nnv_told *told) {
-    const char *best = NULL;
-    size_t most = 0;
-    for (uint32_t k = 0; told->count > 1 && k < told->count; k++) {
-        const struct nnv_op *op = nnv_op(told->code[k]);
-        size_t n = 0;
-        for (size_t i = 0; op && i < x->r->count; i++) n += x->words[i] && strcmp(op_of_case(x, i), op->name) == 0;
-        if (n > most) {
-            most = n;
-            best = op->name;
-        }
-    }
-    return best;
 }
 
 static void add_member(struct nnv_text *t, const char *name, const char *value, bool *any) {
@@ -456,6 +459,7 @@ static enum nnv_status explain_report(struct explaining_run *x, const struct nnv
     if (!x->of || !x->words || !x->op || !x->promise || !x->empty || !x->tried) return nnv_no_memory(err);
     enum nnv_status st = nnv_buckets_of(x->r, &x->buckets, x->of, err);
     if (st != NNV_OK || x->buckets.map.count == 0) return st;
+    if (!nnv_suspects_find(&x->suspects, x->r, &x->buckets, x->of, x->arena)) return nnv_no_memory(err);
     st = explain_cases(x, err);
     if (st == NNV_OK) choose(x);
     if (st == NNV_OK) st = verify_mistakes(x, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file explain_run.h What is made of the failures of a run: programs that reproduce them, and their explanations. */
+/** @file explain_run.h What explains the failures of a run. */
 #ifndef NNV_DEBUG_EXPLAIN_RUN_H
 #define NNV_DEBUG_EXPLAIN_RUN_H
 
@@ -7,9 +7,6 @@
 #include "harness/judge/check.h"
 #include "reference/model/model.h"
 
-/** A dump in a further form: path.c, the C program that reproduces it. For nnv_run_options. */
-enum nnv_status nnv_dump_also(const char *path, const char *driver, const struct nnv_spec *spec,
-                              enum nnv_precision precision, struct nnv_arena *arena, struct nnv_err *err);
 /**
  * Explains failures of the run in the folder by what their dumps hold of the driver's answers, of each bucket one, then
  * more, within a bounded work of a few seconds; says under which condition each cause shows; and writes explained.json,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "harness/client/driver.h"
 #include "harness/client/abi.h"
 #include "harness/debug/spec_c_text.h"
@@ -365,4 +366,19 @@ enum nnv_status nnv_spec_write_c(const struct nnv_spec *spec, enum nnv_precision
     struct writer w = {.spec = spec, .dialect = &dialects[dialect], .bounds = bounds, .out = out};
     add_program(&w, precision);
     return out->failed ? nnv_no_memory(err) : NNV_OK;
+}
+
+enum nnv_status nnv_dump_also(const char *path, const char *driver, const struct nnv_spec *spec,
+                              enum nnv_precision precision, struct nnv_arena *arena, struct nnv_err *err) {
+    struct nnv_text text = {0}, file = {0};
+    struct nnv_err why = {0};
+    enum nnv_status st = NNV_OK;
+    /* models that a driver must refuse have no such program */
+    if (nnv_spec_write_c(spec, precision, nnv_c_dialect_of(driver), arena, &text, &why) == NNV_OK) {
+        nnv_text_addf(&file, "%s.c", path);
+        st = text.failed || file.failed ? nnv_no_memory(err) : nnv_file_create(file.data, text.data, text.len, err);
+    }
+    nnv_text_free(&text);
+    nnv_text_free(&file);
+    return st;
 }

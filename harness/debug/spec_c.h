@@ -24,4 +24,8 @@ NNV_USE_RESULT enum nnv_status nnv_spec_write_c(const struct nnv_spec *spec, enu
                                                 enum nnv_c_dialect dialect, struct nnv_arena *arena,
                                                 struct nnv_text *out, struct nnv_err *err);
 
+/** A dump in a further form: path.c, the C program that reproduces it. For nnv_run_options. */
+enum nnv_status nnv_dump_also(const char *path, const char *driver, const struct nnv_spec *spec,
+                              enum nnv_precision precision, struct nnv_arena *arena, struct nnv_err *err);
+
 #endif

@@ -371,6 +371,14 @@ const struct nnv_fault *nnv_faults(size_t *count) {
     return faults;
 }
 
+const struct nnv_fault *nnv_fault_untouched(void) {
+    static const struct nnv_fault untouched = {
+        .name = "elements-unwritten",
+        .words = "elements of the output not written: they hold what their buffer held before",
+        .poison = true};
+    return &untouched;
+}
+
 const struct nnv_fault *nnv_fault_by_name(const char *name) {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         if (strcmp(faults[i].name, name) == 0) return &faults[i];

@@ -37,6 +37,7 @@ struct nnv_fault {
     bool poison;                        /**< elements keep the bytes that the buffer held */
     bool generated;                     /**< from an operation's record: of many, so it needs more evidence */
     double value, other;                /**< numbers that it is about */
+    double unit, offset;                /**< accumulators.c: the real number of one, and what zero is */
     /** Or: the index that is read instead of i on an axis of the extent n; -1: the real number 0. */
     int64_t (*place)(const struct nnv_fault *f, int64_t i, int64_t n);
     const struct nnv_fault *part[2]; /**< or: both of these, one after the other; NULL: not */
@@ -54,6 +55,8 @@ struct nnv_fault {
 const struct nnv_fault *nnv_faults(size_t *count);
 /** The fault by name, or NULL. */
 const struct nnv_fault *nnv_fault_by_name(const char *name);
+/** Elements hold what their buffer held before; which ones, only the answer says. Not in the list of all. */
+const struct nnv_fault *nnv_fault_untouched(void);
 /** True if it can happen to this operation, as far as the row's list says. */
 bool nnv_fault_fits(const struct nnv_fault *f, int32_t op);
 /** True if it changes the model; false: only results. */
@@ -113,6 +116,16 @@ bool nnv_change_transpose_filter(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_channel_order(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_odd_first(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_undilated_padding(struct nnv_edit *e, const struct nnv_fault *f);
+/** How padding before an image is wrong. */
+enum nnv_fault_heads {
+    NNV_HEADS_SWAPPED,    /**< of height and width */
+    NNV_HEADS_FROM_TAILS, /**< what is to be behind */
+    NNV_HEADS_NONE,       /**< all behind */
+    NNV_HEADS_ALL,        /**< none behind */
+    NNV_HEADS_LESS,       /**< one less */
+    NNV_HEADS_MORE,
+};
+bool nnv_change_heads(struct nnv_edit *e, const struct nnv_fault *f);     /**< padding before, by value */
 bool nnv_change_pad_first(struct nnv_edit *e, const struct nnv_fault *f); /**< padded (value 1: with a stored 0) */
 
 #endif

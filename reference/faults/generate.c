@@ -33,7 +33,7 @@ static double to_wrapped(const struct nnv_fault *f, double v) {
     return v - f->value * floor((v + f->value / 2) / f->value);
 }
 /** To a significand of so many bits; other: cut. */
-static double to_bits(const struct nnv_fault *f, double v) {
+double nnv_number_in_bits(const struct nnv_fault *f, double v) {
     int exponent;
     if (!isfinite(v) || v == 0) return v;
     const double m = ldexp(frexp(v, &exponent), (int)f->value);
@@ -54,7 +54,7 @@ NUMBERS(saturated) {
     return all_by(&other, v, n, to_high) || low;
 }
 NUMBERS(wrapped) { return all_by(f, v, n, to_wrapped); }
-NUMBERS(bits) { return all_by(f, v, n, to_bits); }
+NUMBERS(bits) { return all_by(f, v, n, nnv_number_in_bits); }
 
 #define ELEMENT(name) static double y_##name(const struct nnv_fault_output *y, const struct nnv_fault *f, size_t i)
 static double stored(const struct nnv_fault_output *y, double v) {
@@ -63,7 +63,7 @@ static double stored(const struct nnv_fault_output *y, double v) {
 }
 ELEMENT(low) { return to_low(f, y->v[i]); }
 ELEMENT(high) { return to_high(f, y->v[i]); }
-ELEMENT(bits) { return to_bits(f, y->v[i]); }
+ELEMENT(bits) { return nnv_number_in_bits(f, y->v[i]); }
 /** The unrounded result, rounded down, up, to the nearest, towards zero by value 0 to 3. */
 ELEMENT(rounded) {
     static double (*const by[])(double) = {floor, ceil, round, trunc};
@@ -360,7 +360,29 @@ static void tensors_mixed(struct nnv_fault_list *l, const struct nnv_call *c) {
         }
 }
 
+/** Of windows: padding begins elsewhere, and there are as many results. */
+static void heads(struct nnv_fault_list *l, const struct nnv_call *c) {
+    static const char *const words[] = {
+        [NNV_HEADS_SWAPPED] = "padding before taken for that of the other axis: top for left, left for top",
+        [NNV_HEADS_FROM_TAILS] = "padding before taken for that behind",
+        [NNV_HEADS_NONE] = "no padding before: all of it behind",
+        [NNV_HEADS_ALL] = "all padding before: none behind",
+        [NNV_HEADS_LESS] = "padding before one cell too small",
+        [NNV_HEADS_MORE] = "padding before one cell too large"};
+    struct nnv_fault f = of(c, NULL, NULL);
+    f.change = nnv_change_heads;
+    for (uint8_t i = 0; i < c->form->nin; i++) {
+        const char *name = c->form->in[i].name;
+        if (strcmp(name, "padding top") != 0 && strcmp(name, "padding scheme") != 0) continue;
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+            f.value = (double)k;
+            nnv_generate(l, f, "%s", words[k]);
+        }
+    }
+}
+
 void nnv_generate_attributes(struct nnv_fault_list *l, const struct nnv_call *c) {
+    heads(l, c);
     scalars_mixed(l, c);
     scalars_multiplied(l, c);
     for (uint8_t i = 0; i < c->form->nin; i++)

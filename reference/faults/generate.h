@@ -29,6 +29,17 @@ void nnv_generate_spoils(struct nnv_fault_list *l, int32_t type, uint32_t rank, 
  */
 void nnv_generate_limits(struct nnv_fault_list *l, double low, double high, double tiny);
 
+/**
+ * Adds those of an operation that adds up or multiplies codes in too few bits: sums and products that wrap or saturate
+ * (accumulators.c), operands and results in a type of fewer digits.
+ */
+void nnv_generate_accumulators(struct nnv_fault_list *l, const struct nnv_call *call);
+/** Adds those of convolutions that take the channels of their inputs or groups in another order. */
+void nnv_generate_channel_order(struct nnv_fault_list *l, const struct nnv_call *call);
+
+/** A number rounded to a significand of f->value bits; f->other not 0: cut. */
+double nnv_number_in_bits(const struct nnv_fault *f, double v);
+
 /* For the two above; places.c. */
 /** Adds a copy, named after its words, which are formatted. */
 void nnv_generate(struct nnv_fault_list *l, struct nnv_fault f, const char *words, ...) NNV_PRINTF(3, 4);

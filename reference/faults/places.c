@@ -17,6 +17,8 @@ PLACE(clamped) { return (void)n, i < size(f) ? i : size(f) - 1; }
 PLACE(rest_again) { return i >= n - n % size(f) && i >= size(f) ? i - size(f) : i; }
 PLACE(rest_from_start) { return i >= n - n % size(f) && i >= size(f) ? i - (n - n % size(f)) : i; }
 PLACE(rest_lost) { return i >= n - n % size(f) ? -1 : i; }
+/** A last block that is moved back so as to be whole, and takes what the aligned one before takes. */
+PLACE(last_block) { return i >= n - size(f) && n > size(f) ? i - n % size(f) : i; }
 PLACE(in_blocks) { return i - i % size(f) + size(f) <= n ? i - i % size(f) + (size(f) - 1 - i % size(f)) : i; }
 PLACE(interleaved) { return i % size(f) * (n / size(f)) + i / size(f); }
 PLACE(reversed) { return (void)f, n - 1 - i; }
@@ -73,6 +75,7 @@ static const struct {
     {at_clamped, "those from %u on taken for the last before", false, false},
     {at_rest_again, "the rest behind blocks of %u taken from the block before", false, true},
     {at_rest_from_start, "the rest behind blocks of %u taken from the start", false, true},
+    {at_last_block, "the last block of %u taken from the aligned one before", false, false},
     {at_rest_lost, "the rest behind blocks of %u lost", false, true},
     {at_in_blocks, "reversed in blocks of %u", false, false},
     {at_divided, "each taken %u times", false, false},

@@ -186,6 +186,47 @@ bool nnv_change_undilated_padding(struct nnv_edit *e, const struct nnv_fault *fa
     return true;
 }
 
+/**
+ * Padding begins elsewhere, and there are as many results: what it lacks before stands behind. f->value: a
+ * nnv_fault_heads.
+ */
+bool nnv_change_heads(struct nnv_edit *e, const struct nnv_fault *fault) {
+    struct pads right, p;
+    const enum nnv_fault_heads as = (enum nnv_fault_heads)fault->value;
+    if (!take_pads(e, true, &right)) return false;
+    p = right;
+    for (int i = 0; i < 2; i++) {
+        const int32_t before = right.side[i][0], behind = right.side[i][1];
+        int32_t head = before;
+        switch (as) {
+        case NNV_HEADS_SWAPPED:
+            head = right.side[1 - i][0];
+            break;
+        case NNV_HEADS_FROM_TAILS:
+            head = behind;
+            break;
+        case NNV_HEADS_NONE:
+            head = 0;
+            break;
+        case NNV_HEADS_ALL:
+            head = before + behind;
+            break;
+        case NNV_HEADS_LESS:
+            head = before > 0 ? before - 1 : 0;
+            break;
+        case NNV_HEADS_MORE:
+            head = behind > 0 ? before + 1 : before;
+            break;
+        }
+        p.side[i][0] = head;
+        p.side[i][1] = before + behind - head;
+        if (p.side[i][1] < 0) return false;
+    }
+    if (memcmp(p.side, right.side, sizeof p.side) == 0) return false;
+    put_pads(e, p.side[1][0], p.side[1][1], p.side[0][0], p.side[0][1]);
+    return true;
+}
+
 bool nnv_change_pad_first(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct pads p;
     if (!take_pads(e, true, &p) || (!p.side[0][0] && !p.side[0][1] && !p.side[1][0] && !p.side[1][1])) return false;

@@ -9,6 +9,7 @@
 #include "harness/cli/harvest.h"
 #include "harness/cli/matrix.h"
 #include "harness/debug/explain_run.h"
+#include "harness/debug/spec_c.h"
 #include "harness/runner/clauses.h"
 #include "harness/runner/coverage/coverage.h"
 #include "harness/runner/flakes_run.h"

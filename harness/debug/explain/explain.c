@@ -69,28 +69,6 @@ static enum nnv_status try_change(struct nnv_explaining *x, const struct nnv_fau
     return nnv_explain_fits(x, fault, &f) ? nnv_explain_keep(x, fault, p, &c, &f, err) : NNV_OK;
 }
 
-/**
- * True if the elements that the fault leaves unwritten hold the bytes that their buffer held before: as numbers these
- * are NaN in floats and true in TENSOR_BOOL8, which results may be, too.
- */
-static bool is_untouched(const struct nnv_explaining *x, const struct nnv_fault *fault) {
-    static const double mark = 0x1.8p900; /* no type's number */
-    for (uint32_t i = 0; i < x->spec->model.main.nout; i++) {
-        const struct nnv_operand *o = nnv_explain_output(x, i);
-        const size_t n = nnv_explain_elems(x, i), size = nnv_type(o->type)->size;
-        double *marks = NNV_NEW(x->work, double, n + 1), *to = NNV_NEW(x->work, double, n + 1),
-               *v = NNV_NEW(x->work, double, n + 1);
-        if (!marks || !to || !v) return false;
-        for (size_t k = 0; k < n; k++) marks[k] = mark;
-        const struct nnv_fault_output y = {.type = o->type, .n = n, .v = v, .poison = marks};
-        if (n == 0 || o->ignored || !nnv_fault_spoil(fault, &y, to)) continue;
-        const unsigned char *held = x->poison_bytes[i], *actual = x->actual_values[i].data;
-        for (size_t k = 0; k < n; k++)
-            if (to[k] == mark && memcmp(held + k * size, actual + k * size, size) != 0) return false;
-    }
-    return true;
-}
-
 static enum nnv_status try_spoil(struct nnv_explaining *x, const struct nnv_fault *fault, struct nnv_err *err) {
     struct nnv_explain_numbers c;
     if (!nnv_explain_new_numbers(x->work, x->n, &c)) return nnv_no_memory(err);
@@ -100,7 +78,7 @@ static enum nnv_status try_spoil(struct nnv_explaining *x, const struct nnv_faul
     x->out->tried++;
     struct nnv_explain_fit f = nnv_explain_compare(x, &c);
     nnv_explain_remember(x, fault, &f);
-    if (!nnv_explain_fits(x, fault, &f) || (fault->poison && !is_untouched(x, fault))) return NNV_OK;
+    if (!nnv_explain_fits(x, fault, &f) || (fault->poison && !nnv_explain_is_untouched(x, fault))) return NNV_OK;
     return nnv_explain_keep(x, fault, everywhere, &c, &f, err);
 }
 
@@ -187,6 +165,8 @@ static enum nnv_status try_generated(struct nnv_explaining *x, struct nnv_fault_
         for (uint32_t at = 0; st == NNV_OK && at < (pass == 1 ? main->nout : main->noperations); at++) {
             const size_t first = l->count;
             if (pass == 0) nnv_generate_attributes(l, x->calls[at]);
+            if (pass == 0) nnv_generate_channel_order(l, x->calls[at]);
+            if (pass == 1 && main->noperations == 1) nnv_generate_accumulators(l, x->calls[0]);
             if (pass == 1) suggest_limits(x, l, at);
             if (pass == 1)
                 nnv_generate_spoils(l, nnv_explain_output(x, at)->type, x->spec->outputs[at].rank,
@@ -241,10 +221,13 @@ static enum nnv_status try_all(struct nnv_explaining *x, struct nnv_err *err) {
         st = try_fault(x, &faults[i], err);
         nnv_arena_reset(x->work);
     }
+    if (st == NNV_OK && x->out->findings == 0 && is_wanted(x, nnv_fault_untouched()->words))
+        st = nnv_explain_untouched(x, err);
     struct nnv_fault_list l = {.arena = x->arena};
     /* A weaker promise says more than a fault that is generated until it fits; attributes are few. */
     const bool more = x->out->findings == 0 && x->out->weaker == 0;
-    if (st == NNV_OK && x->out->weaker == 0 && !x->out->cut) st = try_generated(x, &l, more ? 3 : 1, err);
+    const bool unwritten = x->out->findings > 0 && x->out->finding[0].fault == nnv_fault_untouched();
+    if (st == NNV_OK && x->out->weaker == 0 && !unwritten && !x->out->cut) st = try_generated(x, &l, more ? 3 : 1, err);
     if (x->left > PAIRS_WORK) x->left = PAIRS_WORK;
     if (st == NNV_OK && more && !x->words && x->out->findings == 0 && !x->out->cut) st = try_pairs(x, &l, err);
     for (int i = 1; i < x->out->findings; i++)

@@ -82,5 +82,13 @@ NNV_USE_RESULT enum nnv_status nnv_explain_keep(struct nnv_explaining *x, const 
                                                 const struct nnv_explain_fit *f, struct nnv_err *err);
 /** Remembers what a fault explains that does not explain it all. */
 void nnv_explain_remember(struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_explain_fit *f);
+/* untouched.c */
+/**
+ * True if the elements that the fault leaves unwritten hold the bytes that their buffer held before: as numbers these
+ * are NaN in floats and true in TENSOR_BOOL8, which results may be, too.
+ */
+bool nnv_explain_is_untouched(const struct nnv_explaining *x, const struct nnv_fault *fault);
+/** Keeps nnv_fault_untouched() if all wrong elements hold the bytes that were there before, and enough of them. */
+NNV_USE_RESULT enum nnv_status nnv_explain_untouched(struct nnv_explaining *x, struct nnv_err *err);
 
 #endif

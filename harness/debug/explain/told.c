@@ -74,7 +74,7 @@ bool nnv_told_explain(const struct nnv_spec *spec, enum nnv_precision precision,
         told->op[told->mistakes] = op_of(spec, &x->finding[i]);
         told->mistake[told->mistakes++] = words;
     }
-    if (told->mistakes == 0) keep_elements(x, kept, told);
+    if (told->mistakes == 0 || x->finding[0].fault == nnv_fault_untouched()) keep_elements(x, kept, told);
     told->weaker = x->weaker;
     memcpy(told->right_if, x->right_if, sizeof told->right_if);
     return true;

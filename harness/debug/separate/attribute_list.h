@@ -7,7 +7,7 @@
 #include "reference/model/op.h"
 
 enum {
-    NNV_ATTRIBUTES = 600, /**< of a case; further ones are left out */
+    NNV_ATTRIBUTES = 700, /**< of a case; further ones are left out */
     FROM_MODEL = 1,       /**< costs */
     FROM_SHAPE = 1,
     FROM_QUANT = 2,
@@ -29,6 +29,9 @@ struct nnv_attribute_list {
 void nnv_add_number(struct nnv_attribute_list *l, const char *name, int cost, double v);
 void nnv_add_word(struct nnv_attribute_list *l, const char *name, int cost, const char *w);
 void nnv_add_flag(struct nnv_attribute_list *l, const char *name, int cost, bool is, const char *otherwise);
+
+/** What is left of a number of elements behind whole blocks of 4, 8, 16: what vector kernels do otherwise. */
+void nnv_add_residues(struct nnv_attribute_list *l, const char *what, int cost, double n);
 
 /** What the extents of images are called: "batches", "height" ...; NULL: the operation has no images. */
 const char *const *nnv_extent_names(const struct nnv_call *c, bool *nchw);

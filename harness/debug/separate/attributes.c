@@ -31,6 +31,10 @@ void nnv_add_flag(struct nnv_attribute_list *l, const char *name, int cost, bool
     add(l, name, (struct nnv_attribute){.kind = NNV_ATTRIBUTE_FLAG, .cost = cost, .number = is, .word = otherwise});
 }
 
+void nnv_add_residues(struct nnv_attribute_list *l, const char *what, int cost, double n) {
+    for (int m = 4; what && m <= 16; m *= 2) nnv_add_number(l, NNV_NAME("%s modulo %d", what, m), cost, fmod(n, m));
+}
+
 /* -------------------------------------------------------------------- the name */
 
 /** "exec/burst/outlives_model/net_float32": its parts by their places, and the words of those behind the type. */
@@ -38,6 +42,8 @@ static void add_name(struct nnv_attribute_list *l, const struct nnv_case *c) {
     const char *at = c->name;
     nnv_add_word(l, "the suite", FROM_NAME, c->suite);
     if (c->type && *c->type) nnv_add_word(l, "type", 0, c->type);
+    if (c->type && *c->type)
+        nnv_add_flag(l, "the type is quantised", 0, strncmp(c->type, "quant", 5) == 0, "the type is not quantised");
     for (int part = 0; *at; part++) {
         const size_t n = strcspn(at, "/");
         const char *from = at + n;
@@ -101,6 +107,7 @@ static void add_extents(struct nnv_attribute_list *l, const char *whose, const s
         if (s->rank > 1) nnv_add_number(l, NNV_NAME("largest extent of %s", whose), cost + 1, largest);
         nnv_add_number(l, NNV_NAME("last extent of %s", whose), cost, last);
         add_multiples(l, NNV_NAME("last extent of %s", whose), cost + 1, last);
+        nnv_add_residues(l, NNV_NAME("last extent of %s", whose), cost + 1, last);
         add_multiples(l, NNV_NAME("number of elements of %s", whose), cost + 2, (uint32_t)fmod(elems, 32));
         if (s->rank > 1)
             nnv_add_flag(l, NNV_NAME("the last two extents of %s are equal", whose), cost + 1,
@@ -129,7 +136,7 @@ static void add_values(struct nnv_attribute_list *l, const char *whose, const st
     double *v = data ? NNV_NEW(l->arena, double, n + 1) : NULL;
     if (!v || n == 0) return;
     nnv_load(o->type, data, n, v);
-    double lo = INFINITY, hi = -INFINITY, least = INFINITY;
+    double lo = INFINITY, hi = -INFINITY, least = INFINITY, sum = 0, squares = 0;
     bool nan = false, infinite = false, zero = false;
     for (size_t i = 0; i < n; i++) {
         nan = nan || isnan(v[i]);
@@ -137,6 +144,8 @@ static void add_values(struct nnv_attribute_list *l, const char *whose, const st
         const double r = nnv_is_quant(o->type) && !o->channel.count ? (v[i] - o->zero_point) * (double)o->scale : v[i];
         zero = zero || r == 0;
         if (!isfinite(r)) continue;
+        sum += r;
+        squares += r * r;
         lo = fmin(lo, r);
         hi = fmax(hi, r);
         if (r != 0) least = fmin(least, fabs(r));
@@ -150,6 +159,10 @@ static void add_values(struct nnv_attribute_list *l, const char *whose, const st
         nnv_add_number(l, NNV_NAME("largest value of %s", whose), FROM_VALUES, hi);
         nnv_add_number(l, NNV_NAME("least value of %s", whose), FROM_VALUES, lo);
         nnv_add_number(l, NNV_NAME("largest magnitude in %s", whose), FROM_VALUES, fmax(fabs(lo), fabs(hi)));
+        const double mean = sum / (double)n, variance = fmax(squares / (double)n - mean * mean, 0);
+        if (variance > 0)
+            nnv_add_number(l, NNV_NAME("magnitude of the mean / deviation of %s", whose), FROM_VALUES,
+                           fabs(mean) / sqrt(variance));
         if (t->kind == NNV_KIND_FLOAT)
             nnv_add_number(l, NNV_NAME("least magnitude in %s", whose), FROM_VALUES + 1, least);
         nnv_add_flag(l, NNV_NAME("all values of %s are equal", whose), FROM_VALUES + 1, lo == hi && n > 1, NULL);
@@ -157,6 +170,9 @@ static void add_values(struct nnv_attribute_list *l, const char *whose, const st
     if (nnv_is_quant(o->type)) {
         double low = INFINITY, high = -INFINITY;
         for (size_t i = 0; i < n; i++) low = fmin(low, v[i]), high = fmax(high, v[i]);
+        double codes = 0;
+        for (size_t i = 0; i < n; i++) codes += v[i];
+        nnv_add_number(l, NNV_NAME("magnitude of the sum of codes of %s", whose), FROM_VALUES, fabs(codes));
         nnv_add_number(l, NNV_NAME("largest difference of codes in %s", whose), FROM_VALUES, high - low);
         nnv_add_flag(l, NNV_NAME("%s holds the least code", whose), FROM_VALUES, low == t->min, NULL);
         nnv_add_flag(l, NNV_NAME("%s holds the largest code", whose), FROM_VALUES, high == t->max, NULL);
@@ -375,6 +391,10 @@ static void add_call(struct nnv_attribute_list *l, const struct nnv_spec *spec, 
     if (c->nout == 0) return;
     if (c->nin > 1) add_two(l, c->op, &c->in[0], &c->in[1], &c->out[0]);
     add_shared_encoding(l, c);
+    if (c->in[0].present && nnv_shape_known(&c->in[0].shape) && nnv_shape_known(&c->out[0].shape) &&
+        nnv_shape_elems(&c->out[0].shape) > 0)
+        nnv_add_number(l, "elements of input 0 for each of the output", FROM_SHAPE + 1,
+                       (double)nnv_shape_elems(&c->in[0].shape) / (double)nnv_shape_elems(&c->out[0].shape));
     nnv_add_number(l, "number of outputs", FROM_MODEL, c->nout);
     add_extents(l, "the output", &c->out[0].shape, extents, FROM_SHAPE + 1);
     add_encoding(l, "the output", c->out[0].operand, c->out[0].operand);

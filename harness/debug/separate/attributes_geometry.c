@@ -145,6 +145,11 @@ static void add_scaling(struct nnv_attribute_list *l, const struct nnv_call *c, 
     const struct nnv_shape *x = &c->in[0].shape, *y = &c->out[0].shape;
     if (!has(c, "half pixel centres") || !nnv_shape_known(x) || x->rank != 4 || !nnv_shape_known(y) || y->rank != 4)
         return;
+    const uint32_t h = nchw ? 2 : 1;
+    nnv_add_flag(l, "the image grows", 0, y->dims[h] > x->dims[h] || y->dims[h + 1] > x->dims[h + 1],
+                 "the image does not grow");
+    nnv_add_flag(l, "the image shrinks", 0, y->dims[h] < x->dims[h] || y->dims[h + 1] < x->dims[h + 1],
+                 "the image does not shrink");
     for (int i = 0; i < 2; i++) {
         const uint32_t from = x->dims[(nchw ? 2 : 1) + i], to = y->dims[(nchw ? 2 : 1) + i];
         nnv_add_flag(l, NNV_NAME("the %s is interpolated", axis[i]), 0, from > 1 && from != to,
@@ -198,6 +203,13 @@ static void add_sum(struct nnv_attribute_list *l, const struct nnv_call *c) {
         terms = (double)named(c, "filter height") * named(c, "filter width");
     }
     if (terms > 0) nnv_add_number(l, "number of terms of a sum", FROM_SHAPE, terms);
+    if (terms > 0) nnv_add_residues(l, "the number of terms of a sum", FROM_SHAPE + 1, terms);
+    if (filter >= 0 && nnv_shape_known(&c->in[filter].shape) && c->in[filter].shape.rank == 4) {
+        const struct nnv_shape *f = &c->in[filter].shape;
+        const double run = (double)f->dims[2] * f->dims[3];
+        nnv_add_number(l, "width times inner extent of filter", FROM_SHAPE + 1, run);
+        nnv_add_residues(l, "width times inner extent of filter", FROM_SHAPE + 1, run);
+    }
 }
 
 /** How window, stride, dilation and image lie to each other along both axes. */
@@ -207,7 +219,8 @@ static void add_windows(struct nnv_attribute_list *l, const struct nnv_call *c, 
     const int filter = position_of(c, "filter");
     const struct nnv_shape *f = filter >= 0 ? &c->in[filter].shape : NULL, *y = &c->out[0].shape;
     const bool transposed = c->op->code == ANEURALNETWORKS_TRANSPOSE_CONV_2D && c->nout > 0;
-    int whole = 0; /* axes along which the window is the image */
+    int whole = 0, above = 0, below = 0, larger = 0, uneven = 0; /* axes of which this is so */
+    bool implied = false;
     if (!nnv_shape_known(x) || x->rank != 4 || (f && (!nnv_shape_known(f) || f->rank != 4))) return;
     if (f) add_pair(l, "window", f->dims[1], f->dims[2]);
     if (f) nnv_add_number(l, "taps of the filter", FROM_SHAPE, (double)f->dims[1] * f->dims[2]);
@@ -221,6 +234,9 @@ static void add_windows(struct nnv_attribute_list *l, const struct nnv_call *c, 
         const bool same = named(c, "padding scheme") == ANEURALNETWORKS_PADDING_SAME;
         if (taps < 1 || stride < 1) continue;
         whole += reach == extent;
+        above += stride > taps;
+        below += stride < taps;
+        larger += reach > extent;
         nnv_add_flag(l, NNV_NAME("the stride is above the window in %s", a), FROM_SHAPE, stride > taps, NULL);
         nnv_add_flag(l, NNV_NAME("the window is above the stride in %s", a), FROM_SHAPE, stride < taps, NULL);
         nnv_add_number(l, NNV_NAME("window %s - stride %s", a, a), FROM_SHAPE + 1, taps - stride);
@@ -233,10 +249,19 @@ static void add_windows(struct nnv_attribute_list *l, const struct nnv_call *c, 
         const int32_t pad = transposed && nnv_shape_known(y) && y->rank == 4
                                 ? (extent - 1) * stride + reach - (int32_t)y->dims[(nchw ? 2 : 1) + i]
                                 : (steps - 1) * stride + reach - extent;
+        implied = true;
+        uneven += pad > 0 && pad % 2 == 1;
         nnv_add_flag(l, NNV_NAME("SAME pads the %s unevenly", a), FROM_SHAPE, pad > 0 && pad % 2 == 1,
                      NNV_NAME("SAME pads the %s evenly", a));
         nnv_add_flag(l, NNV_NAME("SAME pads no %s", a), FROM_SHAPE + 1, pad <= 0, NNV_NAME("SAME pads the %s", a));
     }
+    nnv_add_flag(l, "the stride is above the window along an axis", FROM_SHAPE, above > 0,
+                 "no stride is above the window");
+    nnv_add_flag(l, "the window is above the stride along an axis", FROM_SHAPE, below > 0,
+                 "no window is above the stride");
+    nnv_add_flag(l, "the window is larger than the image along an axis", FROM_SHAPE, larger > 0,
+                 "no window is larger than the image");
+    if (implied) nnv_add_flag(l, "SAME pads an axis unevenly", FROM_SHAPE, uneven > 0, "SAME pads no axis unevenly");
     nnv_add_flag(l, "the window is the whole image", FROM_SHAPE, whole == 2, "the window is not the whole image");
 }
 void nnv_add_geometry(struct nnv_attribute_list *l, const struct nnv_call *c, bool nchw) {

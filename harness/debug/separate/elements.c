@@ -32,12 +32,23 @@ struct elements {
     const char *suffix; /* of the names, where there are several outputs */
 };
 
-/** Adds the input if it is of the output's shape, or broadcast to it. */
+/** Adds the input if it is of the output's shape, or broadcast to it; or a list of indices, one for each row. */
 static void add_like(struct elements *y, struct nnv_edit *e, int pos, const char *name) {
     const struct nnv_shape *s = &e->call->in[pos].shape;
     struct like *to = &y->like[y->likes];
     size_t n, step = 1;
     if (y->likes == LIKE_INPUTS || !nnv_shape_known(s) || s->rank > y->rank || s->rank == 0) return;
+    if (s->rank == 1 && y->rank > 1 && s->dims[0] == y->dims[0] && s->dims[0] > 1 &&
+        nnv_edit_operand(e, pos)->type == ANEURALNETWORKS_TENSOR_INT32 &&
+        y->operand->type != ANEURALNETWORKS_TENSOR_INT32) {
+        memset(to->step, 0, sizeof to->step);
+        to->step[0] = 1;
+        to->v = nnv_edit_numbers(e, pos, &n);
+        to->operand = nnv_edit_operand(e, pos);
+        to->name = name;
+        y->likes += to->v && n == s->dims[0];
+        return;
+    }
     for (uint32_t d = 0; d < s->rank; d++) {
         const uint32_t of = s->dims[s->rank - 1 - d], at = y->rank - 1 - d;
         if (of != y->dims[at] && of != 1) return;
@@ -74,6 +85,21 @@ static void add_number(struct nnv_attribute_list *l, const char *whose, int cost
     add_class(l, whose, o, v);
 }
 
+/** The code without its zero point. */
+static double centred(const struct like *x, double v) {
+    return nnv_is_quant(x->operand->type) && !x->operand->channel.count ? v - x->operand->zero_point : v;
+}
+
+/** What two numbers make, as real numbers and as codes: kernels hold it in so many bits. */
+static void add_result(struct nnv_attribute_list *l, const char *what, const struct like *a, const struct like *b,
+                       double real, double codes) {
+    const char *of = NNV_NAME("%s of %s and %s", what, a->name, b->name);
+    if (!of || isnan(real)) return;
+    nnv_add_number(l, NNV_NAME("the magnitude of the %s", of), FROM_MODEL + 1, fabs(real));
+    if (!nnv_is_quant(a->operand->type)) return;
+    nnv_add_number(l, NNV_NAME("the magnitude of the %s, as codes without zero points,", of), FROM_MODEL, fabs(codes));
+}
+
 /** What a and b hold at one place, to each other. */
 static void add_two(struct nnv_attribute_list *l, const struct like *a, const struct like *b, double va, double vb) {
     const double ra = real_of(a->operand, va), rb = real_of(b->operand, vb);
@@ -82,6 +108,9 @@ static void add_two(struct nnv_attribute_list *l, const struct like *a, const st
     nnv_add_flag(l, NNV_NAME("%s and %s have different signs", a->name, b->name), FROM_MODEL, ra * rb < 0,
                  NNV_NAME("%s and %s have one sign", a->name, b->name));
     nnv_add_flag(l, NNV_NAME("%s > %s", a->name, b->name), FROM_MODEL, ra > rb, NULL);
+    add_result(l, "product", a, b, ra * rb, centred(a, va) * centred(b, vb));
+    add_result(l, "sum", a, b, ra + rb, centred(a, va) + centred(b, vb));
+    add_result(l, "difference", a, b, ra - rb, centred(a, va) - centred(b, vb));
 }
 
 /** Where it lies: along each axis from both ends, and behind whole vectors. */

@@ -180,7 +180,7 @@ enum nnv_status nnv_bugs_of(const struct nnv_report *report, struct nnv_bugs *bu
     enum nnv_status st = nnv_buckets_of(report, &bugs->buckets, bugs->of, err);
     const uint32_t n = bugs->buckets.map.count;
     if (st != NNV_OK || n == 0) return st;
-    g.owner = calloc(2 * (size_t)n, sizeof *g.owner); /* a bucket has two keys at most */
+    g.owner = calloc(3 * (size_t)n, sizeof *g.owner); /* a bucket has three keys at most */
     g.parent = calloc(n, sizeof *g.parent);
     g.promised = calloc(n, sizeof *g.promised);
     g.reasons = calloc(n, sizeof *g.reasons);

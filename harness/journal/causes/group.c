@@ -57,6 +57,32 @@ static void add_condition(struct nnv_text *t, const char *where) {
     nnv_text_add_n(t, where, n);
 }
 
+enum { PARTS = 8, PART = 120 };
+
+static int by_text(const void *a, const void *b) { return strcmp(a, b); }
+
+/** Adds all parts of the condition, in one order whatever theirs is; false: it has one, or too many. */
+static bool add_parts(struct nnv_text *t, const char *where) {
+    char part[PARTS][PART];
+    size_t n = 0;
+    const char *of = strstr(where, "where "), *at = of ? of + 6 : where;
+    const char *end = at + strcspn(at, ";");
+    const char *often = strstr(at, " (");
+    if (often && often < end) end = often;
+    while (at < end && n < PARTS) {
+        const char *next = strstr(at, " and ");
+        const size_t length = (size_t)((next && next < end ? next : end) - at);
+        if (length >= PART) return false;
+        memcpy(part[n], at, length);
+        part[n++][length] = '\0';
+        at += length + (next && next < end ? 5 : 0);
+    }
+    if (n < 2 || at < end) return false;
+    qsort(part, n, sizeof *part, by_text);
+    for (size_t i = 0; i < n; i++) nnv_text_addf(t, "%s\t", part[i]);
+    return true;
+}
+
 /** "in all 12 cases" is none, nor is "in elements where input > 5". */
 static bool is_condition(const char *where) { return where && strncmp(where, "in ", 3) != 0; }
 
@@ -137,6 +163,9 @@ static enum nnv_status group(struct nnv_grouping *g, uint32_t n, struct nnv_err 
         nnv_text_add(&key, "where\t");
         add_condition(&key, b->where);
         st = add_key(g, n, &key, err);
+        nnv_text_clear(&key);
+        nnv_text_add(&key, "all of\t");
+        if (st == NNV_OK && add_parts(&key, b->where)) st = add_key(g, n, &key, err);
     }
     nnv_text_free(&key);
     return st;
@@ -165,22 +194,28 @@ static const char *culprit_of(const struct nnv_bucket *b) {
     return b->tried ? b->suspect && *b->suspect ? b->suspect : NULL : b->op;
 }
 
+/** True if what nothing explains in bucket b may be of bucket k, which is about operation `culprit`. */
+static bool may_be_of(const struct nnv_bucket *b, const struct nnv_bucket *k, const char *culprit) {
+    if (strcmp(k->op, culprit) != 0) return false;
+    if (k->explained) return !(k->promise && b->tried);
+    return k->why == NNVTS_WHY_VALUES && !b->stepwise && !k->stepwise && strcmp(b->op, culprit) != 0;
+}
+
 /**
- * Buckets of wrong values that nothing explains go to the fullest bucket that is explained, of their culprit; but not
- * to one that a promise explains, if they were tried: they break this promise, too.
+ * Buckets of wrong values that nothing explains go to the fullest bucket that is explained, of their culprit, or else
+ * to the fullest of it; but not to one that a promise explains, if they were tried: they break this promise, too.
  */
 static void group_unexplained(struct nnv_grouping *g) {
     const struct nnv_buckets *all = &g->bugs->buckets;
     for (uint32_t n = 0; n < all->map.count; n++) {
         const struct nnv_bucket *b = &all->item[n];
         const char *culprit = nnv_bucket_is_of_values(b) ? culprit_of(b) : NULL;
-        if (!culprit) continue;
-        for (uint32_t k = 0; k < all->map.count; k++)
-            if (all->item[k].explained && !(all->item[k].promise && b->tried) &&
-                strcmp(all->item[k].op, culprit) == 0) {
-                nnv_group_join(g, n, k);
-                break;
-            }
+        uint32_t best = NNV_MAP_NONE;
+        for (uint32_t k = 0; culprit && k < all->map.count; k++)
+            if (k != n && may_be_of(b, &all->item[k], culprit) &&
+                (best == NNV_MAP_NONE || (all->item[k].explained && !all->item[best].explained)))
+                best = k;
+        if (best != NNV_MAP_NONE) nnv_group_join(g, n, best);
     }
 }
 

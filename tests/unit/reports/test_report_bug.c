@@ -102,6 +102,10 @@ static void unexplained_values(void **state) {
           {"", "", VALUES, NULL, "\"tried\": true, \"op\": \"ADD\""});
     CHECK("01", {"ADD", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"activation ignored\""},
           {"", "", VALUES, NULL, "\"tried\": true, \"op\": \"MUL\""});
+    /* nothing explains the ADD either */
+    CHECK("00", {"ADD", "float32", VALUES, NULL, "\"tried\": true"},
+          {"SUB", "float32", VALUES, NULL, "\"tried\": true, \"op\": \"ADD\""});
+    CHECK("01", {"ADD", "float32", VALUES, NULL, "\"tried\": true"}, {"", "", VALUES, NULL, "\"tried\": true"});
 }
 
 static void one_condition_is_one_bug(void **state) {
@@ -121,6 +125,11 @@ static void one_condition_is_one_bug(void **state) {
           {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in elements where a > 5\""});
     CHECK("01", {"ADD", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in all 3 cases\""},
           {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in all 3 cases\""});
+    /* the same parts in another order */
+    CHECK("00", {"ADD", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where rank = 4 and n > 2\""},
+          {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where n > 2 and rank = 4 (3 of 4)\""});
+    CHECK("01", {"ADD", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where rank = 4 and n > 2\""},
+          {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where n > 2 and rank = 3\""});
     /* the count of one part is not told of the whole */
     CHECK("0", {"ADD", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", \"where\": \"in all 3 cases\""});
     assert_string_equal(first.where ? "told" : "not", "told");

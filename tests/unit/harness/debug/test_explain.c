@@ -172,6 +172,23 @@ static void not_written(void **state) {
     assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
 }
 
+/** Which elements were not written only the answer says. */
+static void some_not_written(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = read_spec(DIFFERENCE);
+    struct nnv_value *v = answer(spec, V(0, 5, 0, -2));
+    uint8_t poison[16];
+    nnv_request_poison(0, sizeof poison, poison);
+    memcpy(v->data, poison, 4);
+    memcpy((uint8_t *)v->data + 8, poison + 8, 4);
+    explain_all(spec, &(struct nnv_explain_answers){.count = 1, .outputs = {v}});
+    assert_fault("elements-unwritten", -1);
+    /* one of them holds something else */
+    ((uint8_t *)v->data)[8] ^= 1;
+    explain_all(spec, &(struct nnv_explain_answers){.count = 1, .outputs = {v}});
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+}
+
 /** a - b, eight numbers: [10, 20 ... 80] - [1, 2, 4, 8, 16, 32, 64, 128] */
 #define LONG_DIFFERENCE                                                                                                \
     SPEC(F32("8", IN, "10,20,30,40,50,60,70,80") "," F32("8", IN, "1,2,4,8,16,32,64,128") "," INT("0") "," F32(        \
@@ -224,6 +241,58 @@ static void generated(void **state) {
     assert_words("a, axis 0: lost from 4 on");
     explain(LONG_DIFFERENCE, V(9, 18, 26, 31, 31, 28, 6, -48));
     assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+}
+
+/* a 4x4 image, padded by 2 at the left, by 1 above and below, under a filter whose last tap of 3x3 is 1 */
+#define PADDED                                                                                                               \
+    SPEC(                                                                                                                    \
+        F32("1,4,4,1", IN, "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16") "," F32("1,3,3,1", CONST, "0,0,0,0,0,0,0,0,1") "," F32( \
+            "1", CONST,                                                                                                      \
+            "0") "," INT("2") "," INT("0") "," INT("1") "," INT("1") "," INT("0") "," F32("1,4,4,1", OUT,                    \
+                                                                                          "5,6,7,8,9,10,11,12,13,14,"        \
+                                                                                          "15,16,0,0,0,0"),                  \
+        OP("CONV_2D", "0,1,2,3,4,5,6,5,6,7", "8"), "0", "8")
+/* three pixels of two channels, each under filters of its own [1, 2] and [3, 4] */
+#define MULTIPLIED                                                                                                     \
+    SPEC(F32("1,1,3,2", IN, "1,10,2,20,5,7") "," F32("1,1,1,4", CONST, "1,2,3,4") "," F32(                             \
+             "4", CONST,                                                                                               \
+             "0,0,0,0") "," INT("2") "," INT("1") "," INT("1") "," INT("2") "," INT("0") "," F32("1,1,3,4", OUT,       \
+                                                                                                 "1,2,30,40,2,4,60,"   \
+                                                                                                 "80,5,10,21,28"),     \
+         OP("DEPTHWISE_CONV_2D", "0,1,2,3,4,5,6,7", "8"), "0", "8")
+
+/** Where padding begins, which channel is read: with as many results as there must be. */
+static void windows_and_channels(void **state) {
+    (void)state;
+    explain(PADDED, V(2, 3, 4, 0, 6, 7, 8, 0, 10, 11, 12, 0, 14, 15, 16, 0));
+    assert_words("padding before taken for that of the other axis");
+    explain(PADDED, V(2, 33, 4, 0, 6, 7, 8, 0, 10, 11, 12, 0, 14, -7, 16, 0));
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+    explain(MULTIPLIED, V(1, 20, 3, 40, 2, 40, 6, 80, 5, 14, 15, 28));
+    assert_words("output channel k made of input channel k modulo their number");
+    explain(MULTIPLIED, V(1, 20, 3, 40, 2, 40, 6, 80, 5, 14, 17, 29));
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+}
+
+/** Products and operands in too few bits; vectors that overlap. */
+static void too_few_bits(void **state) {
+    (void)state;
+    explain(SPEC(Q8("8", "1", "0", IN, "200,250,100,255,220,240,230,210") "," Q8(
+                     "8", "1", "0", IN,
+                     "200,180,100,255,230,250,240,220") "," INT("0") "," Q8("8", "256", "0", OUT,
+                                                                            "156,176,39,254,198,234,216,180"),
+                 OP("MUL", "0,1,2", "3"), "0,1", "3"),
+            V(128, 128, 39, 128, 128, 128, 128, 128));
+    assert_words("products of codes saturate in 16 bits");
+    explain(LONG_DIFFERENCE, V(9, 18, 26, 32, 34, 52, 54, 48));
+    assert_words("b, axis 0: the last block of 3 taken from the aligned one before");
+#define I32(lifetime, data) "{\"type\":\"TENSOR_INT32\",\"dims\":[8],\"lifetime\":\"" lifetime "\",\"data\":[" data "]}"
+    explain(SPEC(I32(IN, "16777217,33554433,67108865,16777219,33554435,67108869,16777223,33554439") "," I32(
+                     IN, "1,1,1,1,1,1,1,1") "," INT("0") "," I32(OUT, "16777216,33554432,67108864,16777218,33554434,"
+                                                                      "67108868,16777222,33554438"),
+                 OP("SUB", "0,1,2", "3"), "0,1", "3"),
+            V(16777215, 33554432, 67108864, 16777220, 33554436, 67108872, 16777224, 33554440));
+    assert_words("operands and result in 24 bits");
 }
 
 #define SLOPES "124,126,130,132,124,126,130,132"
@@ -372,6 +441,9 @@ int main(void) {
         cmocka_unit_test(moved_with_its_bound),
         cmocka_unit_test(written_after_all),
         cmocka_unit_test(generated),
+        cmocka_unit_test(some_not_written),
+        cmocka_unit_test(windows_and_channels),
+        cmocka_unit_test(too_few_bits),
         cmocka_unit_test(suggested_by_the_answer),
         cmocka_unit_test(axes_from_the_other_end),
         cmocka_unit_test(flat_places),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Separating conditions, on tables of cases of which it is known why they fail. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -250,6 +251,12 @@ static void test_attributes_of_a_pool(void **state) {
     assert_true(find(a, n, "SAME pads the width unevenly")->number == 1);
     assert_true(find(a, n, "SAME pads the height unevenly")->number == 0);
     assert_true(find(a, n, "the window is the whole image")->number == 0);
+    assert_true(find(a, n, "SAME pads an axis unevenly")->number == 1);
+    assert_true(find(a, n, "the window is above the stride along an axis")->number == 1);
+    assert_true(find(a, n, "the stride is above the window along an axis")->number == 0);
+    assert_true(find(a, n, "the type is quantised")->number == 0);
+    assert_true(find(a, n, "last extent of the output modulo 4")->number == 1);
+    assert_true(fabs(find(a, n, "elements of input 0 for each of the output")->number - 20.0 / 6) < 1e-9);
     assert_true(find(a, n, "least value of input")->number == -20);
     assert_true(find(a, n, "the case's name has \"stride\"")->number == 1);
     /* of a suite without specs the name */
