@@ -118,6 +118,7 @@ void nnv_generate_accumulators(struct nnv_fault_list *l, const struct nnv_call *
 /** Element p of rows of f->value is element at(p) of columns of them. */
 static int64_t at_column(const struct nnv_fault *f, int64_t i, int64_t n) {
     const int64_t rows = (int64_t)f->value;
+    if (n % rows != 0) return i;
     return i % rows * (n / rows) + i / rows;
 }
 
@@ -137,6 +138,7 @@ static bool reorder(struct nnv_edit *e, const struct nnv_fault *f) {
 /** Where the result of a filter that stands at place p by at_column() is to lie. */
 static int64_t at_row(const struct nnv_fault *f, int64_t i, int64_t n) {
     const int64_t columns = n / (int64_t)f->value;
+    if (n % (int64_t)f->value != 0) return i; /* an output of another shape */
     return i % columns * (int64_t)f->value + i / columns;
 }
 

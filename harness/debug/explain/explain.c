@@ -165,7 +165,7 @@ static enum nnv_status try_generated(struct nnv_explaining *x, struct nnv_fault_
         for (uint32_t at = 0; st == NNV_OK && at < (pass == 1 ? main->nout : main->noperations); at++) {
             const size_t first = l->count;
             if (pass == 0) nnv_generate_attributes(l, x->calls[at]);
-            if (pass == 0) nnv_generate_channel_order(l, x->calls[at]);
+            if (pass == 0 && main->noperations == 1) nnv_generate_channel_order(l, x->calls[0]);
             if (pass == 1 && main->noperations == 1) nnv_generate_accumulators(l, x->calls[0]);
             if (pass == 1) suggest_limits(x, l, at);
             if (pass == 1)
