@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_report_bug.c Which failures have one cause. */
+#include <unistd.h>
+
 #include "harness/journal/causes/bug.h"
 #include "tests/kit/report.h"
 
@@ -360,6 +362,21 @@ static void one_mode(void **state) {
     (void)first;
 }
 
+/* Where a crash was is read again from its record: a journal that has changed by then is an error, not another bug. */
+static void a_changed_journal_is_an_error(void **state) {
+    (void)state;
+    struct fx f = fx_make("a\ts\tADD\tfloat32\t\n",
+                          "{\"case\":\"a\",\"verdict\":\"CRASH\",\"reason\":\"r\",\"backtrace\":\"#0 x\"}\n");
+    struct nnv_bugs bugs = {0};
+    struct nnv_err err = {0};
+    fx_load(&f);
+    assert_int_equal(truncate(fx_path(&f, "journal.jsonl"), 10), 0);
+    assert_int_equal(nnv_bugs_of(f.report, &bugs, &err), NNV_IO);
+    assert_non_null(strstr(err.text, "journal.jsonl has changed while it was read"));
+    nnv_bugs_free(&bugs);
+    fx_remove(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_mistake_is_one_bug),
                                        cmocka_unit_test(unexplained_values),
@@ -373,6 +390,7 @@ int main(void) {
                                        cmocka_unit_test(what_operations_share),
                                        cmocka_unit_test(a_promise_is_one_cause),
                                        cmocka_unit_test(what_is_left_behind),
-                                       cmocka_unit_test(one_mode)};
+                                       cmocka_unit_test(one_mode),
+                                       cmocka_unit_test(a_changed_journal_is_an_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

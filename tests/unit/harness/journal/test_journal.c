@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/mman.h>
 
+#include "base/file.h"
 #include "harness/runner/channel.h"
 #include "harness/journal/command.h"
 #include "harness/journal/journal.h"
@@ -281,6 +282,46 @@ static void test_nothing_is_written(void **state) {
     json_decref(lines);
 }
 
+/* Records of cases that were not run are taken out of a journal that is resumed; all others stay as they are. */
+static void test_what_was_not_run(void **state) {
+    (void)state;
+    static const char header[] = "{\"nnvts\":\"x\",\"format\":\"nnvts-journal/1\",\"cases\":3}",
+                      first[] = "{\"case\":\"a\",\"verdict\":\"PASS\",\"worker\":4}",
+                      second[] = "{\"case\":\"b\",\"verdict\":\"NOTRUN\"}",
+                      third[] = "{\"case\":\"c\",\"verdict\":\"FAIL\",\"dump\":\"dumps/c.json\",\"worker\":2}";
+    const struct nnv_case cases[] = {{.name = "a", .suite = "s", .op = "", .type = "", .tags = ""},
+                                     {.name = "b", .suite = "s", .op = "", .type = "", .tags = ""},
+                                     {.name = "c", .suite = "s", .op = "", .type = "", .tags = ""}};
+    struct nnv_journal j = NNV_JOURNAL_NONE;
+    struct nnv_journal_past past = {0};
+    struct nnv_err err = {0};
+    char folder[PATH_MAX], path[2 * PATH_MAX], expected[512], *text = NULL;
+    size_t size;
+    bool there;
+    snprintf(folder, sizeof folder, "%s/not-run", root);
+    assert_int_equal(nnv_journal_open(folder, &j, &there, &err), NNV_OK);
+    assert_int_equal(nnv_journal_cases(&j, "cases.tsv", cases, 3, &err), NNV_OK);
+    assert_int_equal(nnv_journal_begin(&j, header, &err), NNV_OK);
+    assert_int_equal(nnv_journal_append(&j, first, strlen(first), false, &err), NNV_OK);
+    assert_int_equal(nnv_journal_append(&j, second, strlen(second), false, &err), NNV_OK);
+    assert_int_equal(nnv_journal_append(&j, third, strlen(third), false, &err), NNV_OK);
+    if (nnv_journal_resume(&j, header, cases, 3, &past, &err) != NNV_OK) fail_msg("%s", err.text);
+    assert_true(past.done[0] && !past.done[1] && past.done[2]);
+    assert_int_equal(past.not_run, 1);
+    assert_int_equal(past.dumps, 1);
+    assert_int_equal(past.workers, 4);
+    assert_int_equal(j.lines, 2);
+    assert_int_equal(j.size, strlen(header) + strlen(first) + strlen(third) + 3);
+    assert_int_equal(nnv_journal_append(&j, "{\"case\":\"b\"}", 12, false, &err), NNV_OK);
+    nnv_journal_past_free(&past);
+    nnv_journal_close(&j);
+    snprintf(path, sizeof path, "%s/journal.jsonl", folder);
+    snprintf(expected, sizeof expected, "%s\n%s\n%s\n{\"case\":\"b\"}\n", header, first, third);
+    assert_int_equal(nnv_file_read(path, 1 << 20, &text, &size, &err), NNV_OK);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
 /* ------------------------------------------------------------------ channel */
 
 static char *filled(size_t n, char c) {
@@ -452,6 +493,7 @@ int main(void) {
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_appending),
         cmocka_unit_test(test_nothing_is_written),
+        cmocka_unit_test(test_what_was_not_run),
         cmocka_unit_test(test_ring),
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_full_ring),

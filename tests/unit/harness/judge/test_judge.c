@@ -87,6 +87,27 @@ static void results_begin_anew(void **state) {
     assert_int_equal(result.reason.len, 0);
 }
 
+/* What the driver answered is kept where it is asked for. */
+static void answers_are_kept(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = fake_spec(SUM, arena);
+    const float wrong[] = {11, 22, 33, 44, 55, 67};
+    const void *right = fake.answer;
+    struct nnv_case_env env = {.client = &client, .arena = case_arena};
+    for (int i = 0; i < 8; i++) {
+        const bool is_wrong = i & 1;
+        env.keep_answer = i & 2;
+        env.keep_right = i & 4;
+        fake.answer = is_wrong ? wrong : right;
+        nnv_judge(&env, spec, 0, NNV_PRECISION_BUDGET, &result);
+        assert_int_equal(result.verdict, is_wrong ? NNVTS_FAIL : NNVTS_PASS);
+        const bool kept = is_wrong ? env.keep_answer : env.keep_right;
+        assert_int_equal(result.answer.len, kept ? sizeof wrong : 0);
+        if (kept) assert_memory_equal(result.answer.data, fake.answer, sizeof wrong);
+    }
+    nnv_text_free(&result.answer);
+}
+
 /* What a driver may be off by: of each element of each output that is compared by its value. */
 static void bounds_of_a_spec(void **state) {
     (void)state;
@@ -404,6 +425,7 @@ int main(void) {
         TEST(wrong_answers_fail),
         TEST(undefined_is_no_evidence),
         TEST(results_begin_anew),
+        TEST(answers_are_kept),
         TEST(bounds_of_a_spec),
         TEST(spreads_of_inputs_count),
         TEST(budgets_are_tight),

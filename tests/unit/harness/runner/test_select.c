@@ -194,6 +194,9 @@ static void test_errors(void **state) {
     refuses("ADD & op:CONV2D", "column 7: unknown operation");
     refuses("op:zzzzzzzz", "unknown operation 'zzzzzzzz'");
     refuses("type:float23", "unknown type 'float23' (did you mean 'float32'?)");
+    refuses("type:SVDF", "unknown type 'SVDF'");
+    refuses("suite:SVDF", "unknown suite 'SVDF'");
+    refuses("op:int32", "unknown operation 'int32'");
     refuses("suite:opps", "unknown suite 'opps' (did you mean 'ops'?)");
     refuses("egde", "unknown operation, type, suite or tag 'egde' (did you mean 'edge'?)");
     refuses("op:", "unknown kind of term");

@@ -132,6 +132,14 @@ static void test_sample_words(void **state) {
     s.op = &op;
     assert_true(nnv_sample_is(&s, "nchw") && nnv_sample_is(&s, "dilation"));
     assert_false(nnv_sample_is(&s, "nch") || nnv_sample_is(&s, "dilation_x") || nnv_sample_is(&s, ""));
+    /* of a row it is the words of its factors */
+    static const char *const layouts[] = {"nhwc", "nchw_packed"};
+    const struct nnv_factor factors[] = {{.name = "n"}, {.name = "layout", .words = layouts}};
+    op.factors = factors;
+    op.nfactors = 2;
+    s.row = (int32_t[]){1, 1};
+    assert_true(nnv_sample_is(&s, "nchw") && nnv_sample_is(&s, "packed"));
+    assert_false(nnv_sample_is(&s, "nhwc") || nnv_sample_is(&s, "dilation"));
 }
 
 static void test_sample_sizes(void **state) {

@@ -82,6 +82,13 @@ static void full_connections(void **state) {
     use_scalar(u, BOOL, 0);
     use_out(u, F32);
     expect(u, 2 * (2 * 3 * 5) * 4, 4 * (24 + 40 + 30), F32);
+    u = use_new(ANEURALNETWORKS_BATCH_MATMUL); /* the first one transposed */
+    tensor(u, false, F32, D(2, 4, 3));
+    tensor(u, false, F32, D(2, 4, 5));
+    use_scalar(u, BOOL, 1);
+    use_scalar(u, BOOL, 0);
+    use_out(u, F32);
+    expect(u, 2 * (2 * 3 * 5) * 4, 4 * (24 + 40 + 30), F32);
     u = use_new(ANEURALNETWORKS_RNN);
     tensor(u, false, F32, D(2, 8));
     tensor(u, true, F32, D(4, 8));
