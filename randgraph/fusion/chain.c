@@ -189,6 +189,7 @@ uint32_t nnv_chain_scalar(struct nnv_chain *c, int32_t type, double v) {
 }
 
 uint32_t nnv_chain_activation(struct nnv_chain *c) {
+    if (c->fused >= 0) return nnv_chain_i32(c, c->fused);
     return nnv_chain_i32(c, nnv_chain_chance(c, 0.8) ? ANEURALNETWORKS_FUSED_NONE : nnv_chain_int(c, 1, 3));
 }
 

@@ -18,6 +18,7 @@ struct nnv_chain {
     struct nnv_builder b;
     struct nnv_rng rng, noise;                  /**< of attributes: the second pass draws them again; of values */
     uint32_t at;                                /**< the value that the next step reads */
+    int fused;                                  /**< what the step has fused, a FuseCode; negative: drawn */
     struct nnv_value value[NNV_CHAIN_OPERANDS]; /**< of operands that are no constants */
     uint32_t in[NNV_CHAIN_IO], nin, nin_first, out[NNV_CHAIN_IO], nout; /**< nin_first: of the first pass */
     uint32_t written[NNV_CHAIN_IO], nwritten; /**< results of operations of this pass, in order */
@@ -63,7 +64,7 @@ uint32_t nnv_chain_scalar(struct nnv_chain *c, int32_t type, double v);
 static inline uint32_t nnv_chain_i32(struct nnv_chain *c, int v) {
     return nnv_chain_scalar(c, ANEURALNETWORKS_INT32, v);
 }
-/** A fused activation: none, or now and then one. */
+/** The activation that the row wants; else none, or now and then one. */
 uint32_t nnv_chain_activation(struct nnv_chain *c);
 
 /** Appends an operation with nout results of this type, evaluates it, and returns the first result. */

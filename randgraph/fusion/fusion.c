@@ -58,27 +58,47 @@ static int step_of(const char *word, size_t length) {
     return -1;
 }
 
-/* Word number `which` of those with bars between them. */
-static int alternative(const char *words, size_t length, size_t which) {
+static bool takes_activation(int step) {
+    const struct nnv_form *form = nnv_op(nnv_chain_steps[step].codes[0])->forms;
+    for (uint8_t i = 0; i < form->nin; i++)
+        if (form->in[i].rule == NNV_FUSE) return true;
+    return false;
+}
+
+/* The same of "conv_relu6": the step conv, whose operation has the activation fused. */
+static int fused_step_of(const char *word, size_t length, int *fused) {
+    static const char *const ends[] = {"", "_relu", "_relu1", "_relu6"}; /* by FuseCode */
+    const int whole = step_of(word, length);
+    *fused = -1;
+    for (int code = ANEURALNETWORKS_FUSED_RELU; whole < 0 && code <= ANEURALNETWORKS_FUSED_RELU6; code++) {
+        const size_t n = strlen(ends[code]);
+        const int step = length > n && memcmp(word + length - n, ends[code], n) == 0 ? step_of(word, length - n) : -1;
+        if (step < 0 || !takes_activation(step)) continue;
+        *fused = code;
+        return step;
+    }
+    return whole;
+}
+
+/* Adds word number `which` of those with bars between them to the chain. */
+static void add_alternative(struct nnv_fusion_chain *chain, const char *words, size_t which) {
     const char *p = words;
     for (; which > 0; which--) p += strcspn(p, "|") + 1;
-    const size_t n = strcspn(p, "| ");
-    return step_of(p, n < length ? n : length);
+    const size_t n = strcspn(p, "| "), at = strlen(chain->name);
+    chain->step[chain->count] = fused_step_of(p, n, &chain->fused[chain->count]);
+    const bool known = chain->step[chain->count++] >= 0;
+    snprintf(chain->name + at, sizeof chain->name - at, "%s%.*s", at ? "+" : "", known ? (int)n : 1, known ? p : "?");
 }
 
 void nnv_fusion_chain_of(size_t index, struct nnv_fusion_chain *chain) {
     size_t row = 0;
     *chain = (struct nnv_fusion_chain){.count = 0};
     while (row + 1 < ROWS && index >= ways(rows[row])) index -= ways(rows[row++]);
-    size_t at = 0;
     for (const char *p = rows[row]; *p && chain->count < NNV_FUSION_STEPS;) {
         const size_t length = strcspn(p, " "), n = count_in(p, length, '|') + 1;
-        const int step = alternative(p, length, index % n);
+        add_alternative(chain, p, index % n);
         index /= n;
         p += length + (p[length] == ' ');
-        chain->step[chain->count++] = step;
-        at += (size_t)snprintf(chain->name + at, sizeof chain->name - at, "%s%s", at ? "+" : "",
-                               step < 0 ? "?" : nnv_chain_steps[step].word);
     }
     const int main = chain->step[chain->count > 1 && nnv_chain_steps[chain->step[0]].rank == 0];
     chain->main = nnv_op(nnv_chain_steps[main].codes[0])->name;
@@ -164,16 +184,29 @@ static uint64_t number_of(const struct nnv_fusion *what) {
     return (what->index * 32 + (uint64_t)what->type) * NNV_CONSUMERS_COUNT + what->consumers;
 }
 
+/* The values of the first input reach so far: beyond 6 where something clamps there. */
+static double reach_of(const struct nnv_fusion_chain *chain) {
+    static const double usual = 2.5, beyond = 6.5;
+    bool six = false;
+    for (int i = 0; i < chain->count; i++) {
+        const int32_t code = nnv_chain_steps[chain->step[i]].codes[0];
+        six |= code == ANEURALNETWORKS_RELU6 || code == ANEURALNETWORKS_HARD_SWISH ||
+               chain->fused[i] == ANEURALNETWORKS_FUSED_RELU6;
+    }
+    return six ? beyond : usual;
+}
+
 /* One pass over the steps; its last value is an output. */
 static void add_steps(const struct nnv_fusion *what, struct nnv_chain *c, int draw) {
     uint32_t dims[NNV_MAX_RANK];
     c->rng = nnv_rng_make(what->seed, nnv_hash_str(what->chain->name) + (uint64_t)draw, number_of(what));
     const uint32_t rank = draw_extents(what, c, dims);
     c->nwritten = 0;
-    c->at = nnv_chain_input(c, what->type, rank, dims, -2.5, 2.5);
+    c->at = nnv_chain_input(c, what->type, rank, dims, -reach_of(what->chain), reach_of(what->chain));
     for (int i = 0; i < what->chain->count && !c->failed; i++) {
         const struct nnv_chain_step *s = &nnv_chain_steps[what->chain->step[i]];
         if (s->rank && nnv_chain_operand(c, c->at)->rank != s->rank) nnv_chain_fail(c);
+        c->fused = what->chain->fused[i];
         if (!c->failed) s->add(c, s->arg);
     }
     add_output(c, c->at);

@@ -27,7 +27,8 @@ enum { NNV_FUSION_STEPS = 4, NNV_FUSION_TYPES = 4 };
 
 /** A way through a row of the table. */
 struct nnv_fusion_chain {
-    int step[NNV_FUSION_STEPS]; /**< numbers of steps, private to this folder */
+    int step[NNV_FUSION_STEPS];  /**< numbers of steps, private to this folder */
+    int fused[NNV_FUSION_STEPS]; /**< the FuseCode that the step's operation has; negative: as the step draws it */
     int count;
     char name[80];    /**< "pad+conv+relu" */
     const char *main; /**< name of an operation that it is about, for selection */

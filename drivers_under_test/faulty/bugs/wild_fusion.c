@@ -75,6 +75,16 @@ CHANGE(shared_activation) {
     return true;
 }
 
+/** An activation in the middle of what becomes one operation. */
+CHANGE(middle_activation) {
+    struct nnv_operation *op = nnv_edit_op(e);
+    const uint32_t at = activation_at(e, op);
+    (void)f;
+    if (!at || scalar(e, op, at) <= 0 || !reader(e, op->out[0])) return false;
+    op->in[at] = nnv_edit_add_int(e, ANEURALNETWORKS_FUSED_NONE);
+    return true;
+}
+
 /** A constant folded into weights or bias, though an activation stands between. */
 CHANGE(fold_before_activation) {
     struct nnv_operation *op = nnv_edit_op(e), *p = producer(e, op->in[0]);
@@ -312,6 +322,9 @@ static const struct bug bugs[] = {
     BUG("activation-fused-shared", "an activation fused into a result that others read too",
         "RELU, RELU1, RELU6 of a sum, product or convolution that is read elsewhere or an output",
         OWN(shared_activation), .spoils = "RELU,RELU1,RELU6"),
+    BUG("middle-activation-lost", "an activation in the middle of what becomes one operation",
+        "sums, products and convolutions with an activation, of which one operation reads the result",
+        OWN(middle_activation), .spoils = "ADD,MUL,CONV_2D,DEPTHWISE_CONV_2D,FULLY_CONNECTED"),
     BUG_OF(ADD, "add-folded-into-bias", "a sum done before the activation",
            "ADD of a constant to an activated convolution", OWN(fold_before_activation)),
     BUG_OF(MUL, "mul-folded-into-weights", "a product done before the activation",

@@ -149,6 +149,8 @@ static void patterns(void **state) {
         SPARED_IN("activation-fused-shared", own_activation),
         SHOWS_IN("add-folded-into-bias", add_behind_relu),
         SPARED_IN("add-folded-into-bias", add_behind_nothing),
+        SHOWS_IN("middle-activation-lost", mul_behind_relu),
+        SPARED_IN("middle-activation-lost", mul_behind_nothing),
         SHOWS_IN("mul-folded-into-weights", mul_behind_relu),
         SPARED_IN("mul-folded-into-weights", mul_behind_nothing),
         SHOWS_IN("residual-activation", residual_relu),

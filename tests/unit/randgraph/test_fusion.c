@@ -92,6 +92,40 @@ static void parts_are_joined_in_both_orders(void **state) {
     nnv_arena_free(arena);
 }
 
+/* The least and the largest number of the value in the middle, over some cases. */
+static void middle_of(const char *name, double *least, double *most) {
+    const struct nnv_fusion_chain chain = chain_named(name);
+    struct nnv_arena *arena = nnv_arena_new();
+    assert_non_null(arena);
+    *least = *most = 0;
+    for (uint64_t i = 0; i < 8; i++) {
+        const struct nnv_spec *spec = build(&chain, ANEURALNETWORKS_TENSOR_FLOAT32, NNV_CONSUMERS_OUTPUT, i, arena);
+        for (size_t e = 0; e < spec->outputs[1].bytes / sizeof(float); e++) {
+            double v;
+            nnv_load(ANEURALNETWORKS_TENSOR_FLOAT32, (const float *)spec->outputs[1].data + e, 1, &v);
+            *least = v < *least ? v : *least;
+            *most = v > *most ? v : *most;
+        }
+    }
+    nnv_arena_free(arena);
+}
+
+/** A word that ends in an activation has it fused, and values reach its bounds. */
+static void words_fuse_activations(void **state) {
+    double least, most;
+    (void)state;
+    middle_of("conv_relu+tanh", &least, &most);
+    assert_true(least == 0 && most > 2);
+    middle_of("fc_relu6+tanh", &least, &most);
+    assert_true(least == 0 && most == 6);
+    middle_of("depthwise_relu1+tanh", &least, &most);
+    assert_true(least == -1 && most == 1);
+    middle_of("add_value_relu1+reshape", &least, &most);
+    assert_true(least == -1 && most == 1);
+    middle_of("conv+tanh", &least, &most);
+    assert_true(least < -1 && most > 1);
+}
+
 static void every_cell_is_built(void **state) {
     struct nnv_arena *arena = nnv_arena_new();
     (void)state;
@@ -182,10 +216,15 @@ static void the_same_members_give_the_same_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chains_are_distinct),          cmocka_unit_test(integers_have_consumers),
-        cmocka_unit_test(some_steps_change_nothing),    cmocka_unit_test(parts_are_joined_in_both_orders),
-        cmocka_unit_test(every_cell_is_built),          cmocka_unit_test(consumers_are_what_they_say),
-        cmocka_unit_test(shared_constants_keep_scales), cmocka_unit_test(the_same_members_give_the_same_bytes),
+        cmocka_unit_test(chains_are_distinct),
+        cmocka_unit_test(integers_have_consumers),
+        cmocka_unit_test(some_steps_change_nothing),
+        cmocka_unit_test(parts_are_joined_in_both_orders),
+        cmocka_unit_test(every_cell_is_built),
+        cmocka_unit_test(consumers_are_what_they_say),
+        cmocka_unit_test(words_fuse_activations),
+        cmocka_unit_test(shared_constants_keep_scales),
+        cmocka_unit_test(the_same_members_give_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
