@@ -165,7 +165,7 @@ size_t nnv_cover_sizes(const struct nnv_op *op) {
 }
 
 void nnv_cover_size_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_FACTORS], size_t *which) {
-    for (uint8_t f = 0; f < op->nfactors; f++) row[f] = op->factors[f].values[0];
+    for (uint8_t f = 0; f < op->nfactors; f++) row[f] = op->factors[f].values[op->factors[f].with_sizes];
     for (*which = 0; i >= op->factors[*which].nsizes; ++*which) i -= op->factors[*which].nsizes;
     row[*which] = op->factors[*which].sizes[i];
 }
@@ -175,7 +175,7 @@ bool nnv_cover_large_row(const struct nnv_op *op, bool huge, int32_t row[NNV_MAX
     for (uint8_t f = 0; f < op->nfactors; f++) {
         const int32_t value = huge ? op->factors[f].huge : op->factors[f].large;
         any |= value != 0;
-        row[f] = value ? value : op->factors[f].values[0];
+        row[f] = value ? value : op->factors[f].values[op->factors[f].with_sizes];
     }
     return any;
 }

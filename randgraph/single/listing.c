@@ -106,6 +106,7 @@ bool nnv_single_has_long_sums(const struct nnv_single *w) {
     int32_t row[NNV_MAX_FACTORS];
     size_t which;
     nnv_cover_size_row(w->op, (size_t)(unsigned)w->index, row, &which);
+    if (row[which] >= NNV_LONG_LINE && nnv_type(main_type(w->op, w->sig))->size > 1) return false; /* out of range */
     return w->op->factors[which].sums && w->op->rounding != NNV_ROUND_NONE;
 }
 

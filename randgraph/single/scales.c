@@ -4,15 +4,19 @@
 #include <math.h>
 #include <pthread.h>
 
+#define BOUNDS "bound_last", "bound_next", "bound_far"
 static const struct nnv_factor factors[NNV_SCALE_FACTORS] = {
     [NNV_SCALE_ZERO_A] = {.name = "zero_a", NNV_WORDS("inside", "lowest", "highest")},
     [NNV_SCALE_ZERO_B] = {.name = "zero_b", NNV_WORDS("inside", "lowest", "highest")},
     [NNV_SCALE_ZERO_OUT] = {.name = "zero_out", NNV_WORDS("inside", "lowest", "highest")},
     [NNV_SCALE_RATIO] = {.name = "ratio", NNV_VALUES(0, 1, -2, 4, -4, 6, 8, -8)},
     [NNV_SCALE_BESIDE] = {.name = "beside", NNV_WORDS("exact", "above", "below", "between")},
-    [NNV_SCALE_OUT] = {.name = "out", NNV_WORDS("range", "power", "above", "below", "fine", "coarse")},
+    [NNV_SCALE_OUT] = {.name = "out", NNV_WORDS("range", "power", "above", "below", "fine", "coarse", BOUNDS)},
     [NNV_SCALE_CODES] = {.name = "codes", NNV_WORDS("all", "near", "extreme")},
     [NNV_SCALE_CHANNELS] = {.name = "channels", NNV_WORDS("alike", "spread", "in_turn")},
+    [NNV_SCALE_ACTIVATION] = {.name = "activation", NNV_WORDS("none", "relu", "relu1", "relu6")},
+    [NNV_SCALE_BOUND] = {.name = "bound", NNV_WORDS("any", BOUNDS)},
+    [NNV_SCALE_FIRST] = {.name = "scale", NNV_WORDS("range", "fine", "coarse", "power")},
 };
 
 /* ----------------------------------------------------------------- what there is */
@@ -53,6 +57,19 @@ static bool has_channels(const struct nnv_form *form, const struct nnv_sig *sig)
     return false;
 }
 
+static bool has_activation(const struct nnv_form *form) {
+    for (uint8_t i = 0; i < form->nin; i++)
+        if (form->in[i].rule == NNV_FUSE) return true;
+    return false;
+}
+
+/* The activation that the operation itself is. */
+static int32_t clamp_of(const struct nnv_op *op) {
+    return op->code == ANEURALNETWORKS_RELU1   ? ANEURALNETWORKS_FUSED_RELU1
+           : op->code == ANEURALNETWORKS_RELU6 ? ANEURALNETWORKS_FUSED_RELU6
+                                               : ANEURALNETWORKS_FUSED_NONE;
+}
+
 /* Bit f: the signature has factor f. Recurrent cells and detectors have scales that belong together. */
 static unsigned mask_of(const struct nnv_op *op, int at) {
     enum { MOST_INPUTS = 14 };
@@ -69,6 +86,11 @@ static unsigned mask_of(const struct nnv_op *op, int at) {
     if (out) mask |= 1u << NNV_SCALE_OUT;
     if (out && is_asymmetric(nnv_type(type_of(form->out, sig)))) mask |= 1u << NNV_SCALE_ZERO_OUT;
     if (has_channels(form, sig)) mask |= 1u << NNV_SCALE_CHANNELS;
+    if (has_activation(form)) mask |= 1u << NNV_SCALE_ACTIVATION;
+    if (a && !out && (has_activation(form) || clamp_of(op)))
+        mask |= 1u << NNV_SCALE_BOUND;
+    else if (a && !b && op->rounding != NNV_ROUND_NONE)
+        mask |= 1u << NNV_SCALE_FIRST;
     return (mask & (mask - 1)) != 0 ? mask : 0; /* a cover needs two */
 }
 
@@ -77,6 +99,8 @@ static size_t factors_of(unsigned mask, struct nnv_factor list[NNV_SCALE_FACTORS
     size_t n = 0;
     for (int f = 0; f < NNV_SCALE_FACTORS; f++)
         if (mask >> f & 1) list[n++] = factors[f];
+    for (size_t f = 0; f < n && !(mask >> NNV_SCALE_ACTIVATION & 1); f++)
+        if (list[f].name == factors[NNV_SCALE_OUT].name) list[f].n = NNV_OUT_BOUND_LAST;
     return n;
 }
 
@@ -102,6 +126,7 @@ void nnv_scales_row(const struct nnv_op *op, int sig, size_t i, int32_t row[NNV_
     const struct nnv_cover *cover = cover_of(mask);
     const int32_t *next = cover->nrows ? cover->values + i % cover->nrows * (size_t)__builtin_popcount(mask) : NULL;
     for (int f = 0; f < NNV_SCALE_FACTORS; f++) row[f] = next && mask >> f & 1 ? *next++ : factors[f].values[0];
+    if (clamp_of(op)) row[NNV_SCALE_ACTIVATION] = clamp_of(op);
 }
 
 void nnv_scales_add_text(const struct nnv_op *op, int sig, const int32_t *row, struct nnv_text *text) {
@@ -141,11 +166,45 @@ static float beside(double x, int32_t choice) {
     return f;
 }
 
-float nnv_scales_scale(const int32_t *row, int role, const struct nnv_operand *o, double most, float first) {
+/*
+ * The scale with which the row's activation has its upper bound on the last code of o, on the next, or far beyond;
+ * where the zero point is the last code, its lower bound likewise. 0: the activation has no such bound.
+ */
+static double by_bound(const int32_t *row, enum nnv_bound where, const struct nnv_operand *o) {
+    enum { TIMES = 3 };
+    const struct nnv_type *t = nnv_type(o->type);
+    const int32_t code = row[NNV_SCALE_ACTIVATION];
+    const double bound = code == ANEURALNETWORKS_FUSED_RELU6 ? 6 : code == ANEURALNETWORKS_FUSED_RELU1 ? 1 : 0;
+    const double above = t->max - o->zero_point,
+                 below = code == ANEURALNETWORKS_FUSED_RELU1 ? o->zero_point - t->min : 0;
+    const double codes = above > 0 ? above : below;
+    if (codes <= 0 || where == NNV_BOUND_ANY) return 0;
+    return bound / (where == NNV_BOUND_LAST ? codes : where == NNV_BOUND_NEXT ? codes + 1 : codes * TIMES);
+}
+
+/* The scale of the first, whose values would like to reach `most`. */
+static double first_scale(const int32_t *row, const struct nnv_operand *o, double most) {
+    enum { FINER = 32, COARSER = 16 };
     const struct nnv_type *t = nnv_type(o->type);
     const double codes = fmax(t->max - o->zero_point, o->zero_point - t->min);
+    const double bounded = by_bound(row, (enum nnv_bound)row[NNV_SCALE_BOUND], o);
+    const double usual = (most > 0 ? most : 1) / codes;
+    switch ((enum nnv_first_scale)row[NNV_SCALE_FIRST]) {
+    case NNV_FIRST_RANGE:
+        break;
+    case NNV_FIRST_FINE:
+        return usual / FINER;
+    case NNV_FIRST_COARSE:
+        return usual * COARSER;
+    case NNV_FIRST_POWER:
+        return exp2(nearbyint(log2(usual)));
+    }
+    return bounded > 0 ? bounded : usual;
+}
+
+float nnv_scales_scale(const int32_t *row, int role, const struct nnv_operand *o, double most, float first) {
     if (role == 1 && first > 0) return beside(ldexp((double)first, row[NNV_SCALE_RATIO]), row[NNV_SCALE_BESIDE]);
-    return (float)((most > 0 ? most : 1) / codes);
+    return (float)first_scale(row, o, most);
 }
 
 float nnv_scales_channel(const int32_t *row, uint32_t c, double base) {
@@ -171,7 +230,7 @@ void nnv_scales_output(const int32_t *row, double lo, double hi, double unit, st
     const struct nnv_type *t = nnv_type(o->type);
     const double share = 0.9, codes = (t->max - t->min) * share;
     const int32_t usual = o->zero_point;
-    double scale = (double)o->scale;
+    double scale = (double)o->scale, bounded;
     o->zero_point = zero_point(row[NNV_SCALE_ZERO_OUT], t, usual);
     if (o->zero_point != usual && o->zero_point == t->min && hi > 0) scale = hi / codes;
     if (o->zero_point != usual && o->zero_point == t->max && lo < 0) scale = -lo / codes;
@@ -192,6 +251,12 @@ void nnv_scales_output(const int32_t *row, double lo, double hi, double unit, st
         break;
     case NNV_OUT_COARSE:
         scale *= COARSER;
+        break;
+    case NNV_OUT_BOUND_LAST:
+    case NNV_OUT_BOUND_NEXT:
+    case NNV_OUT_BOUND_FAR:
+        bounded = by_bound(row, (enum nnv_bound)(NNV_BOUND_LAST + row[NNV_SCALE_OUT] - NNV_OUT_BOUND_LAST), o);
+        if (bounded > 0) scale = bounded;
         break;
     }
     o->scale = (float)scale;

@@ -11,19 +11,36 @@
 
 /** Factors; a row of a case has a value for each, also where its signature has no such operand. */
 enum nnv_scale_factor {
-    NNV_SCALE_ZERO_A,   /**< enum nnv_zero_point of the first quantised tensor */
-    NNV_SCALE_ZERO_B,   /**< of the second */
-    NNV_SCALE_ZERO_OUT, /**< of the output */
-    NNV_SCALE_RATIO,    /**< log2 of the second scale over the first */
-    NNV_SCALE_BESIDE,   /**< enum nnv_beside: how far the second scale lies beside that */
-    NNV_SCALE_OUT,      /**< enum nnv_out_scale */
-    NNV_SCALE_CODES,    /**< enum nnv_codes, of first and second */
-    NNV_SCALE_CHANNELS, /**< enum nnv_channel_scales of a filter with scales for channels */
+    NNV_SCALE_ZERO_A,     /**< enum nnv_zero_point of the first quantised tensor */
+    NNV_SCALE_ZERO_B,     /**< of the second */
+    NNV_SCALE_ZERO_OUT,   /**< of the output */
+    NNV_SCALE_RATIO,      /**< log2 of the second scale over the first */
+    NNV_SCALE_BESIDE,     /**< enum nnv_beside: how far the second scale lies beside that */
+    NNV_SCALE_OUT,        /**< enum nnv_out_scale */
+    NNV_SCALE_CODES,      /**< enum nnv_codes, of first and second */
+    NNV_SCALE_CHANNELS,   /**< enum nnv_channel_scales of a filter with scales for channels */
+    NNV_SCALE_ACTIVATION, /**< FuseCode */
+    NNV_SCALE_BOUND,      /**< enum nnv_bound, of a clamp whose output has the scale of the first */
+    NNV_SCALE_FIRST,      /**< enum nnv_first_scale, where there is no second */
     NNV_SCALE_FACTORS
 };
 enum nnv_zero_point { NNV_ZERO_INSIDE, NNV_ZERO_LOWEST, NNV_ZERO_HIGHEST };
+enum nnv_first_scale { NNV_FIRST_RANGE, NNV_FIRST_FINE, NNV_FIRST_COARSE, NNV_FIRST_POWER };
 enum nnv_beside { NNV_BESIDE_EXACT, NNV_BESIDE_ABOVE, NNV_BESIDE_BELOW, NNV_BESIDE_BETWEEN };
-enum nnv_out_scale { NNV_OUT_RANGE, NNV_OUT_POWER, NNV_OUT_ABOVE, NNV_OUT_BELOW, NNV_OUT_FINE, NNV_OUT_COARSE };
+/** The last three where the output has an activation: how far its bound lies beyond the codes. */
+enum nnv_out_scale {
+    NNV_OUT_RANGE,
+    NNV_OUT_POWER,
+    NNV_OUT_ABOVE,
+    NNV_OUT_BELOW,
+    NNV_OUT_FINE,
+    NNV_OUT_COARSE,
+    NNV_OUT_BOUND_LAST,
+    NNV_OUT_BOUND_NEXT,
+    NNV_OUT_BOUND_FAR
+};
+/** Where the bound of an activation lies: anywhere, on the last code, on what would be the next, far beyond. */
+enum nnv_bound { NNV_BOUND_ANY, NNV_BOUND_LAST, NNV_BOUND_NEXT, NNV_BOUND_FAR };
 enum nnv_codes { NNV_CODES_ALL, NNV_CODES_NEAR, NNV_CODES_EXTREME };
 enum nnv_channel_scales { NNV_CHANNELS_ALIKE, NNV_CHANNELS_SPREAD, NNV_CHANNELS_IN_TURN };
 

@@ -61,9 +61,10 @@ static enum nnv_status set_words(struct nnv_single_draft *b, struct nnv_text *te
     return b->attributes ? NNV_OK : nnv_no_memory(err);
 }
 
-/* The quantisations of the row. Where the results said nothing, the zero point of the output is usual, then all is. */
+/* The quantisations of the row. Where the results said nothing, the zero point of the output is usual, then there is no
+ * activation, then all is usual. */
 static enum nnv_status set_scales(struct nnv_single_draft *b, int attempt, struct nnv_err *err) {
-    enum { FIRST_TRIES = 2, TRIES = 4 };
+    enum { FIRST_TRIES = 2, ACTIVATED = 3, TRIES = 4 };
     const struct nnv_single *w = b->what;
     struct nnv_text text = {0};
     int32_t row[NNV_SCALE_FACTORS];
@@ -72,6 +73,8 @@ static enum nnv_status set_scales(struct nnv_single_draft *b, int attempt, struc
     if (attempt >= TRIES) return NNV_OK;
     nnv_scales_row(w->op, w->sig, (size_t)(unsigned)w->index, row);
     if (attempt >= FIRST_TRIES) row[NNV_SCALE_ZERO_OUT] = NNV_ZERO_INSIDE;
+    if (attempt >= ACTIVATED) row[NNV_SCALE_ACTIVATION] = ANEURALNETWORKS_FUSED_NONE;
+    b->sample->fused = 1 + row[NNV_SCALE_ACTIVATION];
     b->scales = nnv_arena_copy(b->arena, row, sizeof row);
     if (!b->scales) return nnv_no_memory(err);
     nnv_scales_add_text(w->op, w->sig, row, &text);

@@ -188,10 +188,11 @@ struct nnv_factor {
     const int32_t *sizes;     /**< further values, each drawn once with the usual values of all others, or NULL */
     const char *const *words; /**< the names of the values 0, 1, ...; NULL: they are numbers */
     uint8_t n, nsizes;
-    bool pair;     /**< a value is NNV_PAIR(height, width): "3x2" */
-    bool sums;     /**< its sizes make sums longer */
-    int32_t large; /**< the value that makes a tensor of more than 2^16 elements; 0: the usual one will do */
-    int32_t huge;  /**< the same of more than 2^24 bytes */
+    uint8_t with_sizes; /**< position of the value that unusual sizes and large tensors of other factors come with */
+    bool pair;          /**< a value is NNV_PAIR(height, width): "3x2" */
+    bool sums;          /**< its sizes make sums longer */
+    int32_t large;      /**< the value that makes a tensor of more than 2^16 elements; 0: the usual one will do */
+    int32_t huge;       /**< the same of more than 2^24 bytes */
 };
 #define NNV_PAIR(HEIGHT, WIDTH) ((HEIGHT) << 16 | (WIDTH))
 static inline int32_t nnv_pair_height(int32_t pair) { return pair >> 16; }

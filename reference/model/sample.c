@@ -120,7 +120,8 @@ uint32_t nnv_sample_shape(const struct nnv_sample *s, uint32_t *dims) {
     uint32_t elems = dims[rank - 1] = inner;
     for (uint32_t d = rank - 1, i = 0; d-- > 0; i++) {
         const bool room = elems * (uint64_t)inner <= MOST && i < 3;
-        dims[d] = inner > WIDE && i > 0 ? 1 : small[i] == inner ? 5 : small[i]; /* a wide row has three */
+        const bool alone = inner > WIDE && (i > 0 || inner == NNV_LONG_LINE); /* a wide row has three */
+        dims[d] = alone ? 1 : small[i] == inner ? 5 : small[i];
         if (outer == NNV_OUTER_EQUAL) dims[d] = room ? inner : 1;
         if (outer == NNV_OUTER_ONES) dims[d] = 1;
         if (outer == NNV_OUTER_LONG) dims[d] = d == 0 ? LONG : i == 0 ? 2 : 1;

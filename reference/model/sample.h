@@ -40,6 +40,7 @@ struct nnv_sample {
     const int32_t *row;
     bool exact; /**< integer-valued inputs: keep sums of products below 2^24 (float16: 2^11) */
     bool empty; /**< give the input a zero extent, where op->zero allows it */
+    int fused;  /**< 1 + the FuseCode of the case; 0: as the row or the variant says */
     struct nnv_rng rng;
     struct nnv_arena *arena;
     /* set by the hook */
@@ -79,22 +80,29 @@ void nnv_sample_image(uint32_t dims[4], uint32_t n, uint32_t h, uint32_t w, uint
 enum { NNV_SHAPE_RANK, NNV_SHAPE_INNER, NNV_SHAPE_OUTER, NNV_SHAPE_OWN /**< the operation's own come behind */ };
 /** How nnv_sample_shape() makes the extents before the last one. */
 enum { NNV_OUTER_UNEQUAL, NNV_OUTER_EQUAL, NNV_OUTER_ONES, NNV_OUTER_LONG };
-#define NNV_SHAPE_EXTENTS                                                                                              \
+#define NNV_INNER_SIZES 15, 17, 31, 33, 64, 65, 127, 128, 129, 256, 257, 513, 1025, 4097
+#define NNV_INNER_AND_OUTER(LARGE, ...)                                                                                \
     {.name = "inner",                                                                                                  \
      .sums = true,                                                                                                     \
      NNV_VALUES(7, 1, 4, 16),                                                                                          \
-     NNV_SIZES(15, 17, 31, 33, 64, 65, 127, 128, 129, 256, 257, 513, 1025, 4097),                                      \
-     .large = 21847,                                                                                                   \
+     NNV_SIZES(__VA_ARGS__),                                                                                           \
+     .large = (LARGE),                                                                                                 \
      .huge = 1398102},                                                                                                 \
                                                                                                                        \
     {                                                                                                                  \
         .name = "outer", NNV_WORDS("unequal", "equal", "ones", "long")                                                 \
     }
+#define NNV_SHAPE_EXTENTS NNV_INNER_AND_OUTER(21847, NNV_INNER_SIZES)
+/** The same of operations that make one number of a line, or know all of it: a large tensor is one line. */
+enum { NNV_LONG_LINE = 65537 };
+#define NNV_LINE_EXTENTS NNV_INNER_AND_OUTER(0, NNV_INNER_SIZES, NNV_LONG_LINE)
 #define NNV_SHAPE_RANKS(...)                                                                                           \
     { .name = "rank", NNV_VALUES(__VA_ARGS__) }
 /** For ranks from 1 to 4, and for any. */
 #define NNV_SHAPE_FACTORS NNV_SHAPE_RANKS(4, 1, 2, 3), NNV_SHAPE_EXTENTS
-#define NNV_SHAPE_ANY_FACTORS {.name = "rank", NNV_VALUES(4, 1, 2, 3, 5), NNV_SIZES(6, 8)}, NNV_SHAPE_EXTENTS
+#define NNV_SHAPE_ANY_RANKS                                                                                            \
+    { .name = "rank", NNV_VALUES(4, 1, 2, 3, 5), NNV_SIZES(6, 8) }
+#define NNV_SHAPE_ANY_FACTORS NNV_SHAPE_ANY_RANKS, NNV_SHAPE_EXTENTS
 /**
  * Writes the extents that the row says, and returns their number. inner is the last extent; the outer ones are unequal
  * and small, equal to it as far as there is room, of 1, or the first of them is long.

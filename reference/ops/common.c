@@ -108,6 +108,20 @@ void nnv_sample_axis(int index, uint32_t *rank, int *axis) {
     *axis = i - (int)*rank;
 }
 
+void nnv_sample_last_wins(struct nnv_sample *s, struct nnv_sample_arg *x, double sign) {
+    enum { OTHERS = 90, FARTHEST = 100 };
+    if (x->dims[x->rank - 1] != NNV_LONG_LINE) return;
+    double *v = NNV_NEW(s->arena, double, NNV_LONG_LINE);
+    const bool whole =
+        s->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_INT32; /* sums of whole numbers round to one side */
+    for (size_t i = 0; v && i < NNV_LONG_LINE; i++)
+        v[i] = whole ? nnv_sample_int(s, -OTHERS, OTHERS) : nnv_rng_uniform(&s->rng, -OTHERS, OTHERS);
+    if (v) v[NNV_LONG_LINE - 1] = sign * FARTHEST;
+    x->reals = v;
+    x->lo = -FARTHEST;
+    x->hi = FARTHEST;
+}
+
 void nnv_sample_one_quant(struct nnv_sample *s, int a, int b) {
     if (s->index % 3 != 2) return;
     s->out_scale = s->arg[a].scale = s->arg[b].scale = 0.0703125f;

@@ -160,6 +160,29 @@ CHANGE(bare_six) {
     return wire_end(&w);
 }
 
+/** The code of an upper bound is kept in 8 bits. */
+CHANGE(wrapped_bound) {
+    const struct nnv_operand *y = e->call->out[0].operand;
+    const int32_t type = nnv_edit_op(e)->type, fused = attribute(e, "activation", ANEURALNETWORKS_FUSED_NONE);
+    const bool six = type == ANEURALNETWORKS_RELU6 || fused == ANEURALNETWORKS_FUSED_RELU6,
+               one = type == ANEURALNETWORKS_RELU1 || fused == ANEURALNETWORKS_FUSED_RELU1;
+    (void)f;
+    if (!is_byte(y->type) || (!six && !one)) return false;
+    const struct nnv_type *t = nnv_type(y->type);
+    const double codes = t->max - t->min + 1, bound = round((six ? 6 : 1) / (double)y->scale) + y->zero_point;
+    if (bound <= t->max) return false;
+    struct wire w = wire_behind(e, 0);
+    const uint32_t value = w.value;
+    WIRE(&w, MINIMUM, value, wire_number(&w, bound - codes * ceil((bound - t->max) / codes)));
+    return wire_end(&w);
+}
+
+/** A value that padding gets is no code below 0. */
+CHANGE(positive_value) {
+    (void)f;
+    return nnv_is_quant(type_of(e)) && attribute(e, "value", 0) < 0 && set_attribute(e, "value", 0);
+}
+
 CHANGE(extreme_padding) {
     const struct nnv_operand *x = nnv_edit_operand(e, 0);
     const struct nnv_fault stored = {.value = 1};
@@ -215,6 +238,10 @@ static const struct bug bugs[] = {
     BUG_OF(DEQUANTIZE, "dequantize-first-axis", "scales looked up along the first axis",
            "DEQUANTIZE: scales along another axis", OWN(first_axis_scales)),
     BUG_OF(RELU6, "relu6-bare-limit", "6 without the zero point", "RELU6: 8 bits, zero point above 0", OWN(bare_six)),
+    BUG("activation-bound-wraps", "the code of a bound kept in 8 bits",
+        "8 bits: RELU1 and RELU6, fused or not, whose bound lies beyond the codes", OWN(wrapped_bound),
+        .spoils = "RELU1,RELU6,ADD,SUB,MUL,CONV_2D,DEPTHWISE_CONV_2D,FULLY_CONNECTED,MAX_POOL_2D,AVERAGE_POOL_2D"),
+    BUG_OF(PAD_V2, "pad-value-positive", "codes that are never below 0", "PAD_V2: a code below 0", OWN(positive_value)),
     BUG("padding-extreme-point", "padding with stored 0", "convolutions, SAME, zero point at the upper limit",
         OWN(extreme_padding), .spoils = "CONV_2D,DEPTHWISE_CONV_2D"),
     BUG("table-of-half", "a table of 128 numbers", "LOGISTIC, TANH: 8 bits", OWN(coarse_table),

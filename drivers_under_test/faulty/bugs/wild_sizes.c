@@ -82,6 +82,13 @@ CHANGE(deep_product) {
     return x->known_rank && x->rank >= 2 && move_input(e, 0, until, p);
 }
 
+CHANGE(short_line) {
+    const struct nnv_shape *x = shape_of(e, 0);
+    const int32_t p[] = {(int32_t)x->rank - 1, 4096};
+    (void)f;
+    return x->known_rank && x->rank >= 1 && move_input(e, 0, until, p);
+}
+
 static uint32_t first_image(const struct spot *s) { return spot_at(s, 0, 0); }
 CHANGE(cell_of_first) { return (void)f, move_input(e, nnv_edit_find(e, "cell state"), first_image, NULL); }
 CHANGE(state_of_first) { return (void)f, move_input(e, nnv_edit_find(e, "hidden state"), first_image, NULL); }
@@ -91,6 +98,12 @@ CHANGE(square_sequence) {
     (void)f;
     return nnv_shape_known(x) && x->dims[0] == x->dims[1] && x->dims[0] > 1 && attribute(e, "time major", 0) &&
            set_attribute(e, "time major", 0);
+}
+
+CHANGE(always_tanh) {
+    enum { TANH_CODE = 4 };
+    (void)f;
+    return attribute(e, "activation", TANH_CODE) == 0 && set_attribute(e, "activation", TANH_CODE);
 }
 
 /** A window of the state is moved by the batch instead of by one. */
@@ -115,8 +128,13 @@ static const struct bug bugs[] = {
     BUG("matmul-deep", "no more than 1024 products are summed",
         "BATCH_MATMUL, FULLY_CONNECTED: more than 1024 products", OWN(deep_product),
         .spoils = "BATCH_MATMUL,FULLY_CONNECTED"),
+    BUG("line-short", "no more than 4096 numbers are summed",
+        "MEAN, REDUCE_SUM, L2_NORMALIZATION: more than 4096 along the last axis", OWN(short_line),
+        .spoils = "MEAN,REDUCE_SUM,L2_NORMALIZATION"),
     BUG("lstm-first-cell", "the cell state of the first sequence for all", "LSTMs of two or more sequences",
         OWN(cell_of_first), .spoils = "LSTM,UNIDIRECTIONAL_SEQUENCE_LSTM"),
+    BUG("lstm-always-tanh", "a cell without activation has one", "LSTMs without activation", OWN(always_tanh),
+        .spoils = "LSTM,UNIDIRECTIONAL_SEQUENCE_LSTM"),
     BUG("rnn-first-state", "the state of the first sequence for all", "RNNs of two or more sequences",
         OWN(state_of_first), .spoils = "RNN,UNIDIRECTIONAL_SEQUENCE_RNN"),
     BUG_OF(UNIDIRECTIONAL_SEQUENCE_RNN, "rnn-square-sequence", "time taken for the batch",

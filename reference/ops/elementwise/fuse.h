@@ -7,9 +7,10 @@
 
 #include "reference/model/sample.h"
 
-/** The fuse code of the row's factor "activation", or that the variant's name asks for: relu, relu1, relu6; else none.
- */
+/** The fuse code that the sample is given, that of the row's factor "activation", or what the variant's name asks for:
+ * relu, relu1, relu6; else none. */
 static inline int nnv_fuse_drawn(const struct nnv_sample *s) {
+    if (s->fused) return s->fused - 1;
     for (uint8_t f = 0; s->row && f < s->op->nfactors; f++)
         if (strcmp(s->op->factors[f].name, "activation") == 0) return s->row[f];
     if (nnv_sample_is(s, "relu")) return ANEURALNETWORKS_FUSED_RELU;

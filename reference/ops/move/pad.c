@@ -131,7 +131,7 @@ static enum nnv_status value_eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 static void value_sample(struct nnv_sample *s) {
-    static const double values[] = {-1.5, 3, 0.25, -7, 6.5}, codes[] = {9, 60, 37, 1, 48}; /* exact in float16 */
+    static const double values[] = {-1.5, 3, 0.25, -7, 6.5}, codes[] = {9, -60, 127, -128, -1}; /* exact in float16 */
     int32_t type = s->sig->type[NNV_T];
     sample_paddings(s, (uint32_t)s->variant + 1, 0);
     nnv_sample_scalar(s, VALUE,

@@ -13,7 +13,7 @@ static int level_of(const struct nnv_call *c) {
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "axis", NULL};
 
 enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_RADIUS, ROW_BETA };
-static const struct nnv_factor l2_factors[] = {NNV_SHAPE_FACTORS, NNV_LATE_AXIS_FACTOR};
+static const struct nnv_factor l2_factors[] = {NNV_SHAPE_RANKS(4, 1, 2, 3), NNV_LINE_EXTENTS, NNV_LATE_AXIS_FACTOR};
 static const struct nnv_factor lrn_factors[] = {NNV_SHAPE_FACTORS,
                                                 NNV_LATE_AXIS_FACTOR,
                                                 {.name = "radius", NNV_VALUES(2, 0, 1, 5, 30)},
@@ -31,7 +31,7 @@ static void sample_x(struct nnv_sample *s, int axis) {
         if (with_axis) nnv_sample_axis(s->index, &rank, &at);
         nnv_sample_dims(s, rank, rank == 1 ? 20 : 300, dims);
     }
-    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_last_wins(s, nnv_sample_tensor(s, X, rank, dims), 1);
     if (with_axis) nnv_sample_scalar(s, axis, at);
 }
 

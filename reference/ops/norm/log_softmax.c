@@ -45,8 +45,10 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_BETA };
-static const struct nnv_factor factors[] = {
-    NNV_SHAPE_ANY_FACTORS, NNV_SIGNED_AXIS_FACTOR, {.name = "beta", NNV_WORDS("0.75", "2", "0.25", "1.5", "1")}};
+static const struct nnv_factor factors[] = {NNV_SHAPE_ANY_RANKS,
+                                            NNV_LINE_EXTENTS,
+                                            NNV_SIGNED_AXIS_FACTOR,
+                                            {.name = "beta", NNV_WORDS("0.75", "2", "0.25", "1.5", "1")}};
 
 static const char *const variants[] = {"axis", "rank5", "large", NULL};
 
@@ -71,6 +73,7 @@ static void sample(struct nnv_sample *s) {
     bool large = nnv_sample_is(s, "large"); /* e^x overflows where the maximum is not subtracted */
     x->lo = large ? 90 : -4;
     x->hi = large ? 96 : 4;
+    nnv_sample_last_wins(s, x, 1);
     nnv_sample_scalar(s, BETA, betas[s->row ? nnv_sample_value(s, ROW_BETA) : s->index % 5]);
     nnv_sample_scalar(s, AXIS, axis);
 }

@@ -56,8 +56,10 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_BETA };
-static const struct nnv_factor factors[] = {
-    NNV_SHAPE_FACTORS, NNV_LATE_AXIS_FACTOR, {.name = "beta", NNV_WORDS("0.75", "2", "0.25", "1.5", "1")}};
+static const struct nnv_factor factors[] = {NNV_SHAPE_RANKS(4, 1, 2, 3),
+                                            NNV_LINE_EXTENTS,
+                                            NNV_LATE_AXIS_FACTOR,
+                                            {.name = "beta", NNV_WORDS("0.75", "2", "0.25", "1.5", "1")}};
 
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "axis", "large", NULL};
 
@@ -80,6 +82,7 @@ static void sample(struct nnv_sample *s) {
         x->lo = 90;
         x->hi = 96;
     }
+    nnv_sample_last_wins(s, x, 1);
     nnv_sample_scalar(s, BETA, betas[s->row ? nnv_sample_value(s, ROW_BETA) : s->index % 5]);
     if (axis) nnv_sample_scalar(s, AXIS, at);
 }

@@ -102,11 +102,11 @@ static const struct nnv_factor factors[] = {
     NNV_CELL_FACTORS,
     NNV_SEQUENCE_FACTORS,
     NNV_DIRECTION_FACTORS,
-    {.name = "activation", NNV_WORDS("tanh", "relu", "linear", "relu6", "logistic")}};
+    {.name = "activation", NNV_WORDS("tanh", "relu", "linear", "relu6", "logistic", "relu1")}};
 static const char *const variants[] = {MERGES("plain"), MERGES("parallel"), MERGES("cross"), NULL};
 
 static void sample(struct nnv_sample *s) {
-    static const double codes[] = {4, 1, 0, 3, 4, 6}, row_codes[] = {4, 1, 0, 3, 6}; /* 2 is left out: AOSP aborts */
+    static const double codes[] = {4, 1, 0, 3, 4, 6}, row_codes[] = {4, 1, 0, 3, 6, 2};
     bool time_major = s->row ? nnv_sample_is(s, "time") : (s->index + s->variant) % 2 == 0,
          merge = nnv_sample_is(s, "merge");
     struct nnv_sequence seq = {true, time_major, nnv_row_extent(s, "time", nnv_sample_dim(s, 3, 6)),

@@ -126,7 +126,7 @@ struct nnv_lstm nnv_lstm_of(struct nnv_kernel *k, const struct nnv_lstm_ids *ids
     {.name = "gates", NNV_WORDS("four", "cifg")}, {.name = "peephole", NNV_WORDS("none", "peephole")},                 \
         {.name = "norm", NNV_WORDS("none", "norm")},                                                                   \
         {.name = "projection", NNV_WORDS("none", "projection", "projection_bias", "square_projection")},               \
-        {.name = "activation", NNV_WORDS("tanh", "relu", "logistic", "relu6")},                                        \
+        {.name = "activation", NNV_WORDS("tanh", "relu", "logistic", "relu6", "linear")},                              \
         {.name = "cell_clip", NNV_WORDS("none", "0.75", "0.375")}, {                                                   \
         .name = "output_clip", NNV_WORDS("none", "0.5", "0.25")                                                        \
     }

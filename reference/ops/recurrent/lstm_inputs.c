@@ -150,9 +150,9 @@ void nnv_lstm_sample(struct nnv_sample *s, const struct nnv_lstm_ids *ids, const
 }
 
 void nnv_lstm_sample_scalars(struct nnv_sample *s, const struct nnv_lstm_ids *ids) {
-    static const double codes[] = {4, 4, 4, 1, 6, 4, 3}; /* mostly tanh; 0 is left out: AOSP computes it wrongly */
+    static const double codes[] = {4, 4, 4, 1, 6, 4, 3}; /* mostly tanh */
     static const double cell_clips[] = {0.75, 0, 0.375, 1.25}, projection_clips[] = {0.25, 0.5, 0};
-    static const double row_codes[] = {4, 1, 6, 3}, row_cell[] = {0, 0.75, 0.375}, row_output[] = {0, 0.5, 0.25};
+    static const double row_codes[] = {4, 1, 6, 3, 0}, row_cell[] = {0, 0.75, 0.375}, row_output[] = {0, 0.5, 0.25};
     if (s->row) {
         nnv_sample_scalar(s, ids->act, row_codes[nnv_row_named(s, "activation", 0)]);
         nnv_sample_scalar(s, ids->cell_clip, row_cell[nnv_row_named(s, "cell_clip", 0)]);

@@ -54,11 +54,11 @@ static enum nnv_status step_eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 static const struct nnv_factor step_factors[] = {
-    NNV_CELL_FACTORS, {.name = "activation", NNV_WORDS("linear", "relu", "relu6", "tanh", "logistic")}};
+    NNV_CELL_FACTORS, {.name = "activation", NNV_WORDS("linear", "relu", "relu6", "tanh", "logistic", "relu1")}};
 static const char *const step_variants[] = {"linear", "relu", "relu6", NULL};
 
 static void step_sample(struct nnv_sample *s) {
-    static const double codes[] = {0, 1, 3, 4, 6};
+    static const double codes[] = {0, 1, 3, 4, 6, 2};
     uint32_t batch = nnv_row_extent(s, "batch", nnv_sample_dim(s, 2, 4));
     uint32_t in = nnv_row_extent(s, "input", nnv_sample_dim(s, 3, 17));
     uint32_t units = nnv_row_extent(s, "units", nnv_sample_dim(s, 2, 9));
@@ -111,12 +111,12 @@ static enum nnv_status sequence_eval(struct nnv_kernel *k, struct nnv_err *err) 
 static const struct nnv_factor sequence_factors[] = {
     NNV_CELL_FACTORS,
     NNV_SEQUENCE_FACTORS,
-    {.name = "activation", NNV_WORDS("tanh", "relu", "logistic", "relu6", "linear")}};
+    {.name = "activation", NNV_WORDS("tanh", "relu", "logistic", "relu6", "linear", "relu1")}};
 static const char *const sequence_variants[] = {
     "time", "batch", "time_state", "batch_state", "time_tanh", "batch_tanh", "time_logistic", "batch_relu6", NULL};
 
 static void sequence_sample(struct nnv_sample *s) {
-    static const double codes[] = {1, 0, 1}; /* 2 is left out: AOSP aborts */
+    static const double codes[] = {1, 0, 1};
     struct nnv_sequence seq = {true, nnv_sample_is(s, "time"), nnv_row_extent(s, "time", nnv_sample_dim(s, 3, 7)),
                                nnv_row_extent(s, "batch", nnv_sample_dim(s, 2, 3))};
     struct nnv_rnn_extents x = {.batch = seq.batch,
@@ -126,6 +126,7 @@ static void sequence_sample(struct nnv_sample *s) {
     double act = nnv_sample_is(s, "tanh")       ? 4
                  : nnv_sample_is(s, "logistic") ? 6
                  : nnv_sample_is(s, "relu6")    ? 3
+                 : nnv_sample_is(s, "relu1")    ? 2
                  : nnv_sample_is(s, "relu")     ? 1
                  : nnv_sample_is(s, "linear")   ? 0
                                                 : codes[s->index % 3];

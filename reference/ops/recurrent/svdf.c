@@ -95,15 +95,16 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
-static const struct nnv_factor factors[] = {NNV_CELL_FACTORS,
-                                            {.name = "rank", NNV_VALUES(1, 2, 3), NNV_SIZES(4, 8)},
-                                            {.name = "memory", NNV_VALUES(8, 1, 3, 10), NNV_SIZES(16, 17, 33, 64)},
-                                            {.name = "activation", NNV_WORDS("none", "relu", "relu6")},
-                                            {.name = "with", NNV_WORDS("bias", "weights")}};
+static const struct nnv_factor factors[] = {
+    NNV_CELL_FACTORS,
+    {.name = "rank", NNV_VALUES(1, 2, 3), NNV_SIZES(4, 8)},
+    {.name = "memory", NNV_VALUES(8, 1, 3, 10), NNV_SIZES(16, 17, 33, 64)},
+    {.name = "activation", NNV_WORDS("none", "relu", "relu6", "relu1", "tanh", "logistic")},
+    {.name = "with", NNV_WORDS("bias", "weights")}};
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank1_bias", "rank2_bias", "rank3_bias", NULL};
 
 static void sample(struct nnv_sample *s) {
-    static const double codes[] = {0, 1, 3};
+    static const double codes[] = {0, 1, 3, 2, 4, 6};
     uint32_t rank = nnv_row_extent(s, "rank", 1 + (uint32_t)s->variant % 3);
     uint32_t batch = nnv_row_extent(s, "batch", nnv_sample_dim(s, 2, 3));
     uint32_t in = nnv_row_extent(s, "input", nnv_sample_dim(s, 3, 11));

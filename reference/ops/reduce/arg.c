@@ -63,7 +63,7 @@ static void eval(struct nnv_kernel *k, double sign) {
 /* ------------------------------------------------------------------ samples */
 
 enum { ROW_AXIS = NNV_SHAPE_OWN };
-static const struct nnv_factor factors[] = {NNV_SHAPE_ANY_FACTORS, NNV_SIGNED_AXIS_FACTOR};
+static const struct nnv_factor factors[] = {NNV_SHAPE_ANY_RANKS, NNV_LINE_EXTENTS, NNV_SIGNED_AXIS_FACTOR};
 
 static const char *const variants[] = {"axis", "rank1", "rank3", "rank5", "long", NULL};
 
@@ -94,6 +94,7 @@ static void sample(struct nnv_sample *s) {
         x->lo = -100000;
         x->hi = 100000;
     }
+    nnv_sample_last_wins(s, x, s->op->code == ANEURALNETWORKS_ARGMAX ? 1 : -1);
     nnv_sample_scalar(s, AXIS, axis);
 }
 

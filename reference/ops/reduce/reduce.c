@@ -169,10 +169,17 @@ static const char *const variants[] = {"axis",  "axis_keep",  "several", "severa
                                        "twice", "twice_keep", NULL};
 
 enum { ROW_AXES = NNV_SHAPE_OWN, ROW_KEEP };
-static const struct nnv_factor factors[] = {
-    NNV_SHAPE_FACTORS,
-    {.name = "axes", NNV_WORDS("1,2", "last", "first", "-1", "-2", "all", "-all", "outer", "inner", "ends")},
-    {.name = "keep", NNV_WORDS("no", "yes")}};
+#define AXES_WORDS "1,2", "last", "first", "-1", "-2", "all", "-all", "outer", "inner", "ends"
+#define KEEP_FACTOR                                                                                                    \
+    { .name = "keep", NNV_WORDS("no", "yes") }
+enum { LAST_AXIS = 1 }; /* what a long line is reduced along */
+static const struct nnv_factor factors[] = {NNV_SHAPE_RANKS(4, 1, 2, 3),
+                                            NNV_LINE_EXTENTS,
+                                            {.name = "axes", NNV_WORDS(AXES_WORDS), .with_sizes = LAST_AXIS},
+                                            KEEP_FACTOR};
+/* Of a product of a whole line's numbers float16 has no digit right: few are multiplied. */
+static const struct nnv_factor product_factors[] = {
+    NNV_SHAPE_FACTORS, {.name = "axes", NNV_WORDS(AXES_WORDS)}, KEEP_FACTOR};
 
 /* Writes the row's axes of a tensor of that rank; returns their number. */
 static uint32_t row_axes(const struct nnv_sample *s, int32_t rank, int32_t axes[4]) {
@@ -212,6 +219,9 @@ static void sample(struct nnv_sample *s, uint32_t limit, double lo, double hi) {
     if (s->row) {
         rank = nnv_sample_shape(s, dims);
         n = row_axes(s, (int32_t)rank, axes);
+        if (rank == 4 && n == 2 && axes[0] == 1 && axes[1] == 2 &&
+            nnv_sample_value(s, NNV_SHAPE_OUTER) == NNV_OUTER_LONG)
+            dims[0] = 2, dims[1] = 33, dims[2] = 31; /* the image is what is long */
     } else {
         nnv_sample_dims(s, rank, limit, dims);
     }
@@ -257,7 +267,10 @@ static void sample_logical(struct nnv_sample *s) {
 static void sample_order(struct nnv_sample *s) { sample(s, 400, 0, 0); }
 
 /* Not around 0: sums that cancel leave little to compare. */
-static void sample_sum(struct nnv_sample *s) { sample(s, 400, -4, 10); }
+static void sample_sum(struct nnv_sample *s) {
+    const bool is_long = s->row && nnv_sample_value(s, NNV_SHAPE_INNER) == NNV_LONG_LINE; /* float16 holds its sum */
+    sample(s, 400, -4, is_long ? 5 : 10);
+}
 
 /* Factors about 1, of either sign: products of many neither overflow nor vanish, also in float16. */
 static void sample_product(struct nnv_sample *s) {
@@ -274,26 +287,28 @@ static void sample_product(struct nnv_sample *s) {
 /** The record of an operation; then what else it has. */
 #define RECORD(NAME, INPUTS, OUTPUT, SIGS, EVAL, SAMPLE, ROUNDING, ...)                                                \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME), NNV_OP_FORM(INPUTS, OUTPUT), NNV_OP_SIGS(SIGS),  .rounding = ROUNDING,    .infer = infer,  \
-        NNV_EVAL(EVAL),     .variants = variants,        NNV_SAMPLE(SAMPLE), NNV_OP_FACTORS(factors), __VA_ARGS__,     \
+        NNV_OP_NAMED(NAME), NNV_OP_FORM(INPUTS, OUTPUT), NNV_OP_SIGS(SIGS),  .rounding = ROUNDING, .infer = infer,     \
+        NNV_EVAL(EVAL),     .variants = variants,        NNV_SAMPLE(SAMPLE), __VA_ARGS__,                              \
     }
-#define REDUCE(NAME, WHAT, FOLD, INPUTS, OUTPUT, SIGS, SAMPLE, ROUNDING, LINEAR)                                       \
+#define REDUCE(NAME, WHAT, FOLD, INPUTS, OUTPUT, SIGS, SAMPLE, ROUNDING, LINEAR, FACTORS)                              \
     static enum nnv_status eval_##NAME(struct nnv_kernel *k, struct nnv_err *err) {                                    \
         return reduce(k, nnv_real(k, X), 1, FOLD, err);                                                                \
     }                                                                                                                  \
     RECORD(NAME, INPUTS, OUTPUT, SIGS, eval_##NAME, SAMPLE, ROUNDING, .level = 3, .linear = LINEAR,                    \
-           .formula = "y = " WHAT ", which vanish or (keep dims) stay as 1")
+           NNV_OP_FACTORS(FACTORS), .formula = "y = " WHAT ", which vanish or (keep dims) stay as 1")
 
 REDUCE(REDUCE_ALL, "true where all of x are, over the axes", all_of, inputs, logical, logical_sigs, sample_logical,
-       NNV_ROUND_NONE, false);
+       NNV_ROUND_NONE, false, factors);
 REDUCE(REDUCE_ANY, "true where any of x is, over the axes", any_of, inputs, logical, logical_sigs, sample_logical,
-       NNV_ROUND_NONE, false);
+       NNV_ROUND_NONE, false, factors);
 REDUCE(REDUCE_MAX, "the largest of x over the axes", largest, order_inputs, number, order_sigs, sample_order,
-       NNV_ROUND_NONE, true);
+       NNV_ROUND_NONE, true, factors);
 REDUCE(REDUCE_MIN, "the smallest of x over the axes", smallest, order_inputs, number, order_sigs, sample_order,
-       NNV_ROUND_NONE, true);
+       NNV_ROUND_NONE, true, factors);
 REDUCE(REDUCE_PROD, "the product of x over the axes", product, inputs, number, float_sigs, sample_product,
-       NNV_ROUND_RESCALE, false);
-REDUCE(REDUCE_SUM, "the sum of x over the axes", sum, inputs, number, float_sigs, sample_sum, NNV_ROUND_RESCALE, true);
+       NNV_ROUND_RESCALE, false, product_factors);
+REDUCE(REDUCE_SUM, "the sum of x over the axes", sum, inputs, number, float_sigs, sample_sum, NNV_ROUND_RESCALE, true,
+       factors);
 RECORD(MEAN, mean_inputs, number, mean_sigs, eval_mean, sample_sum, NNV_ROUND_RESCALE, .level = 2,
+       NNV_OP_FACTORS(factors),
        .formula = "y = the mean of x over the axes, which vanish or (keep dims > 0) stay as 1");

@@ -71,8 +71,8 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 enum { ROW_K = NNV_SHAPE_OWN };
-static const struct nnv_factor factors[] = {NNV_SHAPE_ANY_FACTORS,
-                                            {.name = "k", NNV_WORDS("some", "one", "all", "most")}};
+static const struct nnv_factor factors[] = {
+    NNV_SHAPE_ANY_RANKS, NNV_LINE_EXTENTS, {.name = "k", NNV_WORDS("some", "one", "all", "most")}};
 
 /* Of n elements. */
 static int row_k(const struct nnv_sample *s, int n) {
@@ -84,7 +84,7 @@ static int row_k(const struct nnv_sample *s, int n) {
 
 static void row_sample(struct nnv_sample *s) {
     uint32_t dims[NNV_MAX_RANK], rank = nnv_sample_shape(s, dims);
-    nnv_sample_tensor(s, X, rank, dims);
+    nnv_sample_last_wins(s, nnv_sample_tensor(s, X, rank, dims), 1);
     nnv_sample_scalar(s, K, row_k(s, (int)dims[rank - 1]));
 }
 

@@ -33,13 +33,15 @@ static void lengths(void **state) {
         SPARED("element-index-short", RELU, X(T(F32, 65536)), Y(F32, OF(65536))),
         SHOWS("matmul-deep", BATCH_MATMUL, X(T(F32, 2, 1100), T(F32, 1100, 2), NO, NO), Y(F32, OF(2, 2))),
         SPARED("matmul-deep", BATCH_MATMUL, X(T(F32, 2, 1024), T(F32, 1024, 2), NO, NO), Y(F32, OF(2, 2))),
+        SHOWS("line-short", MEAN, X(T(F32, 2, 4100), AXES(1), N(0)), Y(F32, OF(2))),
+        SPARED("line-short", MEAN, X(T(F32, 2, 4096), AXES(1), N(0)), Y(F32, OF(2))),
     };
     (void)state;
     check_triggers(triggers, sizeof triggers / sizeof *triggers);
 }
 
 /** LSTM of two inputs and two units, without input gate, peepholes and projection: small numbers everywhere. */
-static void lstm(struct net *n, uint32_t sequences) {
+static void lstm(struct net *n, uint32_t sequences, int32_t activation) {
     static const float w[] = {0.1f, -0.2f, 0.3f, 0.4f}, cells[] = {0.5f, -0.5f, -0.25f, 0.75f};
     uint32_t in[24];
     in[0] = input(n, F32, OF(sequences, 2));
@@ -51,7 +53,7 @@ static void lstm(struct net *n, uint32_t sequences) {
     }
     in[18] = constant(n, F32, w, 4 * 2 * sequences, OF(sequences, 2));
     in[19] = constant(n, F32, cells, 4 * 2 * sequences, OF(sequences, 2));
-    in[20] = integer(n, 4);
+    in[20] = integer(n, activation);
     in[21] = real(n, 0);
     in[22] = real(n, 0);
     in[23] = UINT32_MAX;
@@ -59,13 +61,16 @@ static void lstm(struct net *n, uint32_t sequences) {
                    cell = output(n, F32, OF(sequences, 2)), y = output(n, F32, OF(sequences, 2));
     operation(n, ANEURALNETWORKS_LSTM, in, LIST(scratch, state, cell, y));
 }
-static void lstm_of_two(struct net *n) { lstm(n, 2); }
-static void lstm_of_one(struct net *n) { lstm(n, 1); }
+static void lstm_of_two(struct net *n) { lstm(n, 2, 4); }
+static void lstm_of_one(struct net *n) { lstm(n, 1, 4); }
+static void linear_lstm(struct net *n) { lstm(n, 1, 0); }
 
 static void recurrence(void **state) {
     const struct trigger triggers[] = {
         SHOWS_IN("lstm-first-cell", lstm_of_two),
         SPARED_IN("lstm-first-cell", lstm_of_one),
+        SHOWS_IN("lstm-always-tanh", linear_lstm),
+        SPARED_IN("lstm-always-tanh", lstm_of_one),
         SHOWS("rnn-first-state", RNN,
               X(T(F32, 2, 2), C(F32, 2, 2), C(F32, 2, 2), C(F32, 2), {F32, OF(2, 2), FLOATS(1, 2, 3, 4)}, N(0)),
               .out = OUTPUTS({F32, OF(2, 2), NULL}, {F32, OF(2, 2), NULL})),

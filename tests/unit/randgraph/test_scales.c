@@ -56,6 +56,38 @@ static void test_rows_are_kept(void **state) {
     nnv_arena_free(arena);
 }
 
+/* The code that would stand for the upper bound of RELU6 in the case's output. */
+static double code_of_six(const struct nnv_spec *s) {
+    const struct nnv_operand *o = &s->model.main.operands[s->model.main.out[0]];
+    return o->zero_point + 6 / (double)o->scale;
+}
+
+/* Of every clamp of each operation: its bound lies on the last code, on the next, and beyond. */
+static void test_bounds_of_activations(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    static const char *const names[] = {"ADD", "CONV_2D", "FULLY_CONNECTED", "MAX_POOL_2D", "AVERAGE_POOL_2D", "RELU6"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct nnv_single w = of(names[i], ANEURALNETWORKS_TENSOR_QUANT8_ASYMM);
+        int found[NNV_BOUND_FAR + 1] = {0};
+        for (const int n = nnv_single_planned(w.op, w.sig, w.plan); w.index < n; w.index++) {
+            int32_t row[NNV_SCALE_FACTORS];
+            nnv_scales_row(w.op, w.sig, (size_t)w.index, row);
+            int32_t bound = row[NNV_SCALE_BOUND];
+            if (row[NNV_SCALE_OUT] >= NNV_OUT_BOUND_LAST)
+                bound = NNV_BOUND_LAST + row[NNV_SCALE_OUT] - NNV_OUT_BOUND_LAST;
+            if (row[NNV_SCALE_ACTIVATION] != ANEURALNETWORKS_FUSED_RELU6) continue;
+            const double code = code_of_six(build(&w, arena));
+            nnv_arena_reset(arena);
+            found[bound] += bound == NNV_BOUND_LAST   ? fabs(code - 255) < 0.01
+                            : bound == NNV_BOUND_NEXT ? fabs(code - 256) < 0.01
+                                                      : code > 300;
+        }
+        if (!found[NNV_BOUND_LAST] || !found[NNV_BOUND_NEXT] || !found[NNV_BOUND_FAR]) fail_msg("%s", names[i]);
+    }
+    nnv_arena_free(arena);
+}
+
 /* The share of the codes of the first output that lie inside the range of its type. */
 static double unsaturated(const struct nnv_spec *s) {
     const struct nnv_operand *o = &s->model.main.operands[s->model.main.out[0]];
@@ -112,6 +144,7 @@ static void test_channels(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_are_kept),
+        cmocka_unit_test(test_bounds_of_activations),
         cmocka_unit_test(test_results_say_something),
         cmocka_unit_test(test_channels),
     };
