@@ -324,7 +324,8 @@ JUDGED ?= xnnpack onednn tflite: tflite:delegate=xnnpack tflite:delegate=nnapi o
           $(patsubst %,ndk:%:aosp,$(wildcard $(NNVTS_TARGETS)/aosp/libneuralnetworks.so))
 judged: all
 	@set --; for driver in $(JUDGED); do run=$(B)/judged/$${driver##*/}; \
-	  $(B)/nnvts run --driver "$$driver" -q --out "$$run" || [ $$? = 1 ] || continue; \
+	  case "$$driver" in ndk:*) path=$${driver#ndk:} path=$${path%/*} ;; *) path=$$LD_LIBRARY_PATH ;; esac; \
+	  LD_LIBRARY_PATH=$$path $(B)/nnvts run --driver "$$driver" -q --out "$$run" || [ $$? = 1 ] || continue; \
 	  set -- "$$@" "$$run"; done; tools/judged.py "$$@" >$(B)/judged.md && echo $(B)/judged.md
 
 # Of conditions, cliffs and quirks that were planted, how many datasheets say, and what they say beside.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of docs/use/engines.md: which operations and types runs have judged.
 
-    tools/judged.py RUN...      prints it, a column for each run folder
+    tools/judged.py RUN...                      prints it, a column for each run folder
+    tools/judged.py --check PAGE COLUMN RUN     1 if the page's column says something else than the run
 
 An operation and type counts if a case of the suite ops was computed and compared.
 """
@@ -51,8 +52,42 @@ def cases(run):
     return f"{n['PASS']:,}; {n.get('FAIL', 0):,}{f' and {died:,} died' if died else ''}; {n.get('UNSUPPORTED', 0):,}"
 
 
+def heading(run):
+    """Of the folder, which is called by the driver; the last part of its path alone."""
+    name = os.path.basename(run)
+    return "AOSP's library" if name.startswith("libneuralnetworks.so") else name.removeprefix("tflite:") or name
+
+
+def column_of(page, column):
+    """What the column of the page's table says of each operation."""
+    with open(page, encoding="utf-8") as file:
+        lines = [[c.strip() for c in line.strip().strip("|").split("|")] for line in file if line.startswith("|")]
+    heads = [i for i, line in enumerate(lines) if line[0] == "" and column in line]
+    if not heads:
+        sys.exit(f"{page}: no table has a column '{column}'")
+    rows = {}
+    for line in lines[heads[0] + 4:]:  # behind the line of dashes, and two of numbers
+        if line[0] == "":
+            break
+        rows.update({op: line[lines[heads[0]].index(column)] for op in line[0].split(", ")})
+    return rows
+
+
+def check(page, column, run):
+    said, seen = column_of(page, column), judged(run)
+    wrong = 0
+    for op in sorted(set(said) | set(seen)):
+        says, is_so = said.get(op, "–"), cell(seen.get(op, ()))
+        wrong += says != is_so
+        if says != is_so:
+            print(f"{op}: '{says}' in {os.path.basename(page)}, '{is_so}' in {run}: make judged")
+    return 1 if wrong else 0
+
+
 def main():
-    runs = {os.path.basename(run): run for run in sys.argv[1:]}
+    if sys.argv[1:2] == ["--check"] and len(sys.argv) == 5:
+        sys.exit(check(*sys.argv[2:]))
+    runs = {heading(run): run for run in sys.argv[1:]}
     table = {name: judged(run) for name, run in runs.items()}
     print("| |", *(f"{name} |" for name in table))
     print("|" + " --- |" * (len(table) + 1))

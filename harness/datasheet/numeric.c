@@ -94,7 +94,8 @@ static bool measure(const struct nnv_numeric_engine *e, uint32_t i) {
     i -= SMALL * FLOATS;
     if (i < 2 * (PRODUCTS + CONVOLUTIONS)) {
         const uint32_t k = i / 2;
-        const struct nnv_products what = {products[k % PRODUCTS], codes[i % 2], k >= PRODUCTS};
+        const struct nnv_products what = {
+            .op = products[k % PRODUCTS], .type = codes[i % 2], .per_channel = k >= PRODUCTS};
         if (is_chosen(e, what.op)) nnv_measure_requantise(e, what);
         return true;
     }

@@ -11,7 +11,7 @@
 #include "reference/model/arithmetic.h"
 #include "reference/model/builder.h"
 
-enum { NNV_NUMERIC_FACTS = 160, NNV_NUMERIC_PRODUCTS = 32 };
+enum { NNV_NUMERIC_FACTS = 200, NNV_NUMERIC_PRODUCTS = 64 };
 
 /** What was recognised of one operation with one type, and from what. */
 struct nnv_numeric_fact {
@@ -21,18 +21,27 @@ struct nnv_numeric_fact {
     char evidence[800]; /**< "2^24 + 1 is 2^24" */
 };
 
+/** Where an engine may have another kernel for an operation. */
+enum nnv_products_use {
+    NNV_PRODUCTS_PLAIN,  /**< constant weights or factors, no activation */
+    NNV_PRODUCTS_RELU,   /**< and a fused activation */
+    NNV_PRODUCTS_INPUTS, /**< weights or factors that are an input */
+    NNV_PRODUCTS_USES
+};
+
 /** An operation that requantises sums of products, with results of one type. */
 struct nnv_products {
     int32_t op, type;
     bool per_channel; /**< weights with a scale for each channel */
+    enum nnv_products_use use;
 };
 
-/** What was seen of it. */
+/** What was seen of it, in this use and in those that the same schemes explain. */
 struct nnv_numeric_products {
     struct nnv_products what;
-    uint32_t fact;          /**< that says it */
-    uint32_t schemes;       /**< bit k is set: scheme k gives all that was seen */
-    enum nnv_scheme scheme; /**< of these the one that is told */
+    uint32_t fact;         /**< that says it */
+    uint32_t schemes;      /**< bit k is set: scheme k gives all that was seen */
+    struct nnv_schemes is; /**< of these the one that is told; or two that give all together */
 };
 
 /** Plain bytes: it lies in shared memory. */
@@ -88,7 +97,7 @@ bool nnv_sums_run(const struct nnv_numeric_engine *e, struct nnv_sums s, size_t 
                   const double *weights, double *out);
 /** Accumulator, order of summation, contraction of products and sums. */
 void nnv_measure_sums(const struct nnv_numeric_engine *e, struct nnv_sums s);
-/** By which scheme the operation makes codes of sums of products. */
+/** By which scheme the operation makes codes of sums of products, in all its uses. */
 void nnv_measure_requantise(const struct nnv_numeric_engine *e, struct nnv_products what);
 /** Chooses the fewest schemes that explain all operations, says them, and promises them. */
 void nnv_settle_requantise(struct nnv_numeric *n);

@@ -19,11 +19,27 @@ enum { UNITS = 600, CODES = 100, MULTIPLIERS = 5, TERMS = 256, MOST_CODE = 127 }
  */
 struct sums {
     struct nnv_products what;
-    int32_t zero; /**< zero point */
-    size_t depth; /**< products in a sum; 0: the bias is the sum */
+    int32_t zero, out_zero; /**< zero points: of inputs and weights, and of the output */
+    size_t depth;           /**< products in a sum; 0: the bias is the sum */
     int32_t accumulator[UNITS];
     double *x, *w, *bias;
 };
+
+static bool has_activation(int32_t op) { return op != ANEURALNETWORKS_BATCH_MATMUL && op != ANEURALNETWORKS_PRELU; }
+
+/** Weights with scales for channels are constants. */
+static bool has_use(struct nnv_products what) {
+    switch (what.use) {
+    case NNV_PRODUCTS_RELU:
+        return has_activation(what.op);
+    case NNV_PRODUCTS_INPUTS:
+        return !what.per_channel;
+    case NNV_PRODUCTS_PLAIN:
+    case NNV_PRODUCTS_USES:
+        break;
+    }
+    return true;
+}
 
 static size_t depth_of(int32_t op) {
     return op == ANEURALNETWORKS_BATCH_MATMUL ? TERMS : op == ANEURALNETWORKS_MUL || op == ANEURALNETWORKS_PRELU;
@@ -61,18 +77,21 @@ static void make(struct sums *s, size_t i, int32_t a) {
     make(s, i, 0);
 }
 
-/** Accumulators around the middles between codes, where schemes differ. */
+/** Accumulators around the middles between codes, where schemes differ; positive ones before RELU. */
 static bool design(const struct nnv_numeric_engine *e, struct nnv_products what, float multiplier, struct sums *s) {
     const size_t depth = depth_of(what.op);
     *s = (struct sums){.what = what, .depth = depth};
-    s->zero = what.type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED ? 0 : 128;
+    const bool is_signed = what.type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED;
+    s->zero = is_signed ? 0 : 128;
+    s->out_zero = is_signed ? MOST_CODE - CODES - 2 : 128; /* not 0, which no scheme could round with */
     s->x = NNV_NEW(e->arena, double, UNITS *(depth > 1 ? depth : 1));
     s->w = NNV_NEW(e->arena, double, UNITS);
     s->bias = NNV_NEW(e->arena, double, UNITS);
     if (!s->x || !s->w || !s->bias) return false;
     for (int i = 0; i < UNITS; i++) {
-        const double middle = i / 3 % (2 * CODES) - CODES + 0.5;
-        make(s, (size_t)i, (int32_t)(floor(middle / (double)multiplier) + i % 3));
+        const double middle = i / 3 % (2 * CODES) - CODES + 0.5,
+                     here = what.use == NNV_PRODUCTS_RELU ? fabs(middle) : middle;
+        make(s, (size_t)i, (int32_t)(floor(here / (double)multiplier) + i % 3));
     }
     return true;
 }
@@ -84,22 +103,38 @@ struct making {
     struct nnv_builder b;
     const struct sums *s;
     struct nnv_encoding x, w, y;
+    uint32_t in[2], nin;
+    const double *second; /**< stored numbers of the second input */
 };
 
 static uint32_t tensor(struct making *m, struct nnv_encoding e, uint32_t rank, const uint32_t *dims, bool output) {
     return nnv_builder_tensor(&m->b, e, rank, dims, output ? NNV_SUBGRAPH_OUTPUT : NNV_SUBGRAPH_INPUT);
 }
 
-static uint32_t codes(struct making *m, struct nnv_encoding e, uint32_t rank, const uint32_t *dims, const double *v,
-                      size_t n) {
+static uint32_t input(struct making *m, struct nnv_encoding e, uint32_t rank, const uint32_t *dims) {
+    return m->in[m->nin++] = tensor(m, e, rank, dims, false);
+}
+
+/** Weights or factors, codes without their zero point; v NULL: all 0. They are a constant or the second input. */
+static uint32_t codes(struct making *m, uint32_t rank, const uint32_t *dims, const double *v) {
+    size_t n = 1;
+    for (uint32_t d = 0; d < rank; d++) n *= dims[d];
     double *stored = NNV_NEW(m->b.arena, double, n);
-    for (size_t i = 0; stored && i < n; i++) stored[i] = v[i] + e.zero_point;
-    return stored ? nnv_builder_numbers(&m->b, e, rank, dims, stored) : (m->b.failed = true, 0);
+    for (size_t i = 0; stored && i < n; i++) stored[i] = (v ? v[i] : 0) + m->w.zero_point;
+    if (!stored) return m->b.failed = true, 0;
+    m->second = stored;
+    return m->s->what.use == NNV_PRODUCTS_INPUTS ? input(m, m->w, rank, dims)
+                                                 : nnv_builder_numbers(&m->b, m->w, rank, dims, stored);
+}
+
+static uint32_t activation(struct making *m) {
+    return nnv_builder_int(&m->b, m->s->what.use == NNV_PRODUCTS_RELU ? ANEURALNETWORKS_FUSED_RELU
+                                                                      : ANEURALNETWORKS_FUSED_NONE);
 }
 
 /** Weights of 0, of one scale or one a channel. */
 static uint32_t weights(struct making *m, uint32_t rank, const uint32_t *dims, uint32_t channel) {
-    const uint32_t i = nnv_builder_filled(&m->b, m->w, rank, dims, m->w.zero_point);
+    const uint32_t i = codes(m, rank, dims, NULL);
     if (!m->s->what.per_channel || !nnv_builder_ok(&m->b)) return i;
     float *scales = NNV_NEW(m->b.arena, float, dims[channel]);
     for (uint32_t c = 0; scales && c < dims[channel]; c++) scales[c] = 1;
@@ -109,14 +144,14 @@ static uint32_t weights(struct making *m, uint32_t rank, const uint32_t *dims, u
 }
 
 /** The convolution that the operation is: its inputs behind the bias. */
-static uint32_t convolve(struct making *m, uint32_t *in) {
+static uint32_t convolve(struct making *m) {
     const uint32_t n = UNITS, depthwise = m->s->what.op == ANEURALNETWORKS_DEPTHWISE_CONV_2D,
                    groups = m->s->what.op == ANEURALNETWORKS_GROUPED_CONV_2D ? 2 : 1;
     const uint32_t image[] = {1, 1, 1, depthwise ? n : groups}, filter[] = {depthwise ? 1 : n, 1, 1, depthwise ? n : 1},
                    result[] = {1, 1, 1, n};
     uint32_t args[12], count = 0;
     const struct nnv_encoding bias = {ANEURALNETWORKS_TENSOR_INT32, m->s->what.per_channel ? 0 : m->x.scale, 0};
-    args[count++] = *in = tensor(m, m->x, 4, image, false);
+    args[count++] = input(m, m->x, 4, image);
     args[count++] = weights(m, 4, filter, depthwise ? 3 : 0);
     args[count++] = nnv_builder_numbers(&m->b, bias, 1, &n, m->s->bias);
     if (m->s->what.op == ANEURALNETWORKS_TRANSPOSE_CONV_2D)
@@ -125,7 +160,7 @@ static uint32_t convolve(struct making *m, uint32_t *in) {
     args[count++] = nnv_builder_int(&m->b, 1);
     args[count++] = nnv_builder_int(&m->b, 1);
     if (depthwise || groups > 1) args[count++] = nnv_builder_int(&m->b, (int32_t)groups);
-    args[count++] = nnv_builder_int(&m->b, ANEURALNETWORKS_FUSED_NONE);
+    args[count++] = activation(m);
     if (groups > 1 || m->s->what.op == ANEURALNETWORKS_TRANSPOSE_CONV_2D)
         args[count++] = nnv_builder_bool(&m->b, false);
     const uint32_t y = tensor(m, m->y, 4, result, true);
@@ -133,37 +168,41 @@ static uint32_t convolve(struct making *m, uint32_t *in) {
     return y;
 }
 
-static uint32_t connect(struct making *m, uint32_t *in) {
+static uint32_t connect(struct making *m) {
     const uint32_t n = UNITS, one[] = {1, 1}, row[] = {1, n}, column[] = {n, 1};
-    *in = tensor(m, m->x, 2, one, false);
-    const uint32_t args[] = {*in, weights(m, 2, column, 0),
-                             nnv_builder_numbers(&m->b,
-                                                 (struct nnv_encoding){ANEURALNETWORKS_TENSOR_INT32, m->x.scale, 0}, 1,
-                                                 &n, m->s->bias),
-                             nnv_builder_int(&m->b, ANEURALNETWORKS_FUSED_NONE)};
+    const struct nnv_encoding bias = {ANEURALNETWORKS_TENSOR_INT32, m->x.scale, 0};
+    uint32_t args[4];
+    args[0] = input(m, m->x, 2, one);
+    args[1] = weights(m, 2, column, 0);
+    args[2] = nnv_builder_numbers(&m->b, bias, 1, &n, m->s->bias);
+    args[3] = activation(m);
     const uint32_t y = tensor(m, m->y, 2, row, true);
     nnv_builder_add(&m->b, m->s->what.op, 4, args, y);
     return y;
 }
 
-static uint32_t multiply(struct making *m, uint32_t *in) {
+static uint32_t multiply(struct making *m) {
     const uint32_t cube[] = {1, UNITS, TERMS}, column[] = {1, TERMS, 1}, sums[] = {1, UNITS, 1};
     double w[TERMS];
+    uint32_t args[4];
     for (size_t i = 0; i < TERMS; i++) w[i] = i + 1 < TERMS ? MOST_CODE : 1;
-    *in = tensor(m, m->x, 3, cube, false);
-    const uint32_t args[] = {*in, codes(m, m->w, 3, column, w, TERMS), nnv_builder_bool(&m->b, false),
-                             nnv_builder_bool(&m->b, false)};
+    args[0] = input(m, m->x, 3, cube);
+    args[1] = codes(m, 3, column, w);
+    args[2] = nnv_builder_bool(&m->b, false);
+    args[3] = nnv_builder_bool(&m->b, false);
     const uint32_t y = tensor(m, m->y, 3, sums, true);
     nnv_builder_add(&m->b, m->s->what.op, 4, args, y);
     return y;
 }
 
 /** MUL and PRELU: an element each. */
-static uint32_t pair(struct making *m, uint32_t *in) {
+static uint32_t pair(struct making *m) {
     const uint32_t row[] = {1, UNITS};
-    *in = tensor(m, m->x, 2, row, false);
-    const uint32_t w = codes(m, m->w, 2, row, m->s->w, UNITS), y = tensor(m, m->y, 2, row, true);
-    const uint32_t args[] = {*in, w, nnv_builder_int(&m->b, ANEURALNETWORKS_FUSED_NONE)};
+    uint32_t args[3];
+    args[0] = input(m, m->x, 2, row);
+    args[1] = codes(m, 2, row, m->s->w);
+    args[2] = activation(m);
+    const uint32_t y = tensor(m, m->y, 2, row, true);
     nnv_builder_add(&m->b, m->s->what.op, m->s->what.op == ANEURALNETWORKS_MUL ? 3 : 2, args, y);
     return y;
 }
@@ -174,30 +213,30 @@ static bool requantise(const struct nnv_numeric_engine *e, const struct sums *s,
                        .s = s,
                        .x = {what.type, multiplier, s->zero},
                        .w = {what.type, 1, s->zero},
-                       .y = {what.type, 1, s->zero}};
-    uint32_t in, y;
+                       .y = {what.type, 1, s->out_zero}};
+    uint32_t y;
     if (what.per_channel) m.w = (struct nnv_encoding){.type = ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL};
     switch (what.op) {
     case ANEURALNETWORKS_FULLY_CONNECTED:
-        y = connect(&m, &in);
+        y = connect(&m);
         break;
     case ANEURALNETWORKS_BATCH_MATMUL:
-        y = multiply(&m, &in);
+        y = multiply(&m);
         break;
     case ANEURALNETWORKS_MUL:
     case ANEURALNETWORKS_PRELU:
-        y = pair(&m, &in);
+        y = pair(&m);
         break;
     default:
-        y = convolve(&m, &in);
+        y = convolve(&m);
         break;
     }
     size_t n, bytes;
-    if (!nnv_builder_ok(&m.b) || !nnv_operand_size(&m.b.operand[in], &n, &bytes)) return false;
+    if (!nnv_builder_ok(&m.b) || !nnv_operand_size(&m.b.operand[m.in[0]], &n, &bytes)) return false;
     double *x = NNV_NEW(e->arena, double, n);
     for (size_t i = 0; x && i < n; i++) x[i] = (s->depth ? s->x[i] : 0) + s->zero;
-    if (!x || !nnv_numeric_run(e, &m.b, 1, &in, (const double *const[]){x}, y, out)) return false;
-    for (size_t i = 0; i < UNITS; i++) out[i] -= s->zero;
+    if (!x || !nnv_numeric_run(e, &m.b, m.nin, m.in, (const double *const[]){x, m.second}, y, out)) return false;
+    for (size_t i = 0; i < UNITS; i++) out[i] -= s->out_zero;
     return true;
 }
 
@@ -217,45 +256,67 @@ static void compare(struct recognition *r, float multiplier, const struct sums *
     for (int i = 0; i < UNITS; i++) {
         bool wrong[NNV_SCHEME_COUNT];
         const double a = s->accumulator[i], m = (double)multiplier;
+        const bool clamped = s->what.use == NNV_PRODUCTS_RELU;
         r->seen++;
-        r->worst = fmax(r->worst, fabs(got[i] - a * m));
+        r->worst = fmax(r->worst, fabs(got[i] - (clamped ? fmax(a * m, 0) : a * m)));
         for (int k = 1; k < NNV_SCHEME_COUNT; k++) {
-            wrong[k] = nnv_scheme_code((enum nnv_scheme)k, a, m, s->zero) != got[i];
+            const double code = nnv_scheme_code((enum nnv_scheme)k, a, m, s->out_zero);
+            wrong[k] = (clamped ? fmax(code, 0) : code) != got[i];
             r->differ[k] += wrong[k];
             for (int j = 1; j < k; j++) r->neither[j][k] += wrong[j] && wrong[k];
         }
     }
 }
 
-/** Says which two schemes explain what no single one does. A weak one beside another would explain too much. */
-static bool tell_mixture(const struct recognition *r, char *is, size_t room) {
+/** Bit k is set: scheme k gives all that was seen. */
+static uint32_t schemes_of(const struct recognition *r) {
+    uint32_t all = 0;
+    for (int k = 1; k < NNV_SCHEME_COUNT; k++)
+        if (r->differ[k] == 0) all |= UINT32_C(1) << k;
+    return all;
+}
+
+/** Adds what another use has shown, if the same is to be said of both. */
+static bool join(struct recognition *r, const struct recognition *more) {
+    const uint32_t here = schemes_of(r), there = schemes_of(more);
+    if ((here & there) == 0 && (here | there) != 0) return false;
+    r->seen += more->seen;
+    r->worst = fmax(r->worst, more->worst);
+    for (int k = 1; k < NNV_SCHEME_COUNT; k++) {
+        r->differ[k] += more->differ[k];
+        for (int j = 1; j < k; j++) r->neither[j][k] += more->neither[j][k];
+    }
+    return true;
+}
+
+/** Which two schemes explain what no single one does. A weak one beside another would explain too much. */
+static struct nnv_schemes mixture(const struct recognition *r) {
     for (int k = 1; k < NNV_SCHEME_COUNT; k++)
         for (int j = 1; j < k; j++)
             if (r->neither[j][k] == 0 && !nnv_scheme_is_weak((enum nnv_scheme)j) &&
-                !nnv_scheme_is_weak((enum nnv_scheme)k)) {
-                snprintf(is, room, "a mixture: %s; %s", nnv_scheme_is((enum nnv_scheme)j),
-                         nnv_scheme_is((enum nnv_scheme)k));
-                return true;
-            }
-    return false;
+                !nnv_scheme_is_weak((enum nnv_scheme)k))
+                return (struct nnv_schemes){(enum nnv_scheme)j, (enum nnv_scheme)k};
+    return (struct nnv_schemes){NNV_SCHEME_ANY, NNV_SCHEME_ANY};
 }
 
 static void tell(const struct nnv_numeric_engine *e, struct nnv_products what, const struct recognition *r) {
+    static const char *const uses[NNV_PRODUCTS_USES] = {"", " with RELU", " of two inputs"};
     struct nnv_numeric *out = e->out;
-    struct nnv_numeric_products seen = {.what = what, .fact = out->count};
+    struct nnv_numeric_products seen = {.what = what, .fact = out->count, .schemes = schemes_of(r)};
     int best = 1;
     char about[64], evidence[200], is[96];
-    for (int k = 1; k < NNV_SCHEME_COUNT; k++) {
+    for (int k = 1; k < NNV_SCHEME_COUNT; k++)
         if (r->differ[k] < r->differ[best]) best = k;
-        if (r->differ[k] == 0) seen.schemes |= UINT32_C(1) << k;
-    }
-    snprintf(about, sizeof about, "%s %s%s", nnv_op(what.op)->name, nnv_type(what.type)->tag,
-             what.per_channel ? " per channel" : "");
+    snprintf(about, sizeof about, "%s %s%s%s", nnv_op(what.op)->name, nnv_type(what.type)->tag,
+             what.per_channel ? " per channel" : "", uses[what.use]);
     snprintf(evidence, sizeof evidence, "%zu of %zu codes differ, %.4g units off at most", r->differ[best], r->seen,
              r->worst);
+    if (!seen.schemes) seen.is = mixture(r);
     if (seen.schemes)
         snprintf(is, sizeof is, "%s", nnv_scheme_is((enum nnv_scheme)best));
-    else if (!tell_mixture(r, is, sizeof is))
+    else if (seen.is.one != NNV_SCHEME_ANY)
+        snprintf(is, sizeof is, "a mixture: %s; %s", nnv_scheme_is(seen.is.one), nnv_scheme_is(seen.is.other));
+    else
         snprintf(is, sizeof is, "not recognised; nearest: %s", nnv_scheme_is((enum nnv_scheme)best));
     nnv_numeric_say(e, about, "requantisation", is, evidence);
     if (seen.fact < out->count && out->products < NNV_NUMERIC_PRODUCTS) out->product[out->products++] = seen;
@@ -265,69 +326,104 @@ static void tell(const struct nnv_numeric_engine *e, struct nnv_products what, c
     }
 }
 
-void nnv_measure_requantise(const struct nnv_numeric_engine *e, struct nnv_products what) {
-    struct recognition r = {0};
+static void recognise(const struct nnv_numeric_engine *e, struct nnv_products what, struct recognition *r) {
     struct sums s;
     double got[UNITS];
+    *r = (struct recognition){0};
     for (int m = 0; m < MULTIPLIERS; m++)
         if (design(e, what, multipliers[m], &s) && requantise(e, &s, multipliers[m], got))
-            compare(&r, multipliers[m], &s, got);
-    if (r.seen > 0) tell(e, what, &r);
+            compare(r, multipliers[m], &s, got);
+}
+
+void nnv_measure_requantise(const struct nnv_numeric_engine *e, struct nnv_products what) {
+    struct recognition first, other[NNV_PRODUCTS_USES];
+    bool apart[NNV_PRODUCTS_USES] = {false};
+    recognise(e, what, &first);
+    for (int use = NNV_PRODUCTS_PLAIN + 1; use < NNV_PRODUCTS_USES && first.seen > 0; use++) {
+        struct nnv_products there = what;
+        there.use = (enum nnv_products_use)use;
+        if (!has_use(there)) continue;
+        recognise(e, there, &other[use]);
+        apart[use] = other[use].seen > 0 && !join(&first, &other[use]);
+    }
+    if (first.seen > 0) tell(e, what, &first);
+    for (int use = 0; use < NNV_PRODUCTS_USES; use++) {
+        what.use = (enum nnv_products_use)use;
+        if (apart[use]) tell(e, what, &other[use]);
+    }
 }
 
 /* ----------------------------------------------------------- all operations together */
 
 /** The scheme that explains most of the operations that none explains yet. */
-static int most_common(const struct nnv_numeric *n, uint32_t left) {
+static int most_common(const struct nnv_numeric *n, uint64_t left) {
     int best = 0;
     uint32_t most = 0;
     for (int k = 1; k < NNV_SCHEME_COUNT; k++) {
         uint32_t count = 0;
-        for (uint32_t i = 0; i < n->products; i++) count += left >> i & 1 && n->product[i].schemes >> k & 1;
+        for (uint32_t i = 0; i < n->products; i++) count += (left >> i & 1) && n->product[i].schemes >> k & 1;
         if (count > most) most = count, best = k;
     }
     return best;
 }
 
 /** Operations of those that are left which scheme k explains: they are told so, and appended to names. */
-static uint32_t settle(struct nnv_numeric *n, uint32_t left, int k, struct nnv_text *names) {
-    uint32_t settled = 0;
+static uint64_t settle(struct nnv_numeric *n, uint64_t left, int k, struct nnv_text *names) {
+    uint64_t settled = 0;
     for (uint32_t i = 0; i < n->products; i++) {
         struct nnv_numeric_products *p = &n->product[i];
         struct nnv_numeric_fact *f = &n->fact[p->fact];
         if (!(left >> i & 1 && p->schemes >> k & 1)) continue;
         snprintf(f->is, sizeof f->is, "%s", nnv_scheme_is((enum nnv_scheme)k));
         nnv_text_addf(names, "%s%s", settled ? ", " : "", f->about);
-        p->scheme = (enum nnv_scheme)k;
-        settled |= UINT32_C(1) << i;
+        p->is.one = (enum nnv_scheme)k;
+        settled |= UINT64_C(1) << i;
     }
     return settled;
 }
 
-/** Promises the scheme of each operation and type, of which weights of one scale and of one a channel agree. */
-static void promise(struct nnv_numeric *n) {
-    bool one = true;
-    for (uint32_t i = 0; i < n->products; i++) {
+/** Adds a scheme to those that an operation has. False: it is not known, or the third. */
+static bool add_scheme(struct nnv_schemes *to, enum nnv_scheme s) {
+    if (s == NNV_SCHEME_ANY || s == to->one || s == to->other) return s != NNV_SCHEME_ANY;
+    if (to->one != NNV_SCHEME_ANY && to->other != NNV_SCHEME_ANY) return false;
+    *(to->one == NNV_SCHEME_ANY ? &to->one : &to->other) = s;
+    return true;
+}
+
+/** The schemes of all uses of the operation with results of the type; of weights of one scale and of one a channel. */
+static bool schemes_together(const struct nnv_numeric *n, struct nnv_products what, struct nnv_schemes *all) {
+    bool known = true;
+    *all = (struct nnv_schemes){NNV_SCHEME_ANY, NNV_SCHEME_ANY};
+    for (uint32_t i = 0; i < n->products && known; i++) {
         const struct nnv_numeric_products *p = &n->product[i];
-        bool agree = p->scheme != NNV_SCHEME_ANY;
-        for (uint32_t j = 0; j < n->products; j++) {
-            const struct nnv_numeric_products *q = &n->product[j];
-            agree = agree && (q->what.op != p->what.op || q->what.type != p->what.type || q->scheme == p->scheme);
-        }
-        one = one && p->scheme != NNV_SCHEME_ANY && p->scheme == n->product[0].scheme;
-        if (agree) nnv_arithmetic_use(&n->arithmetic, p->what.op, p->what.type, p->scheme);
+        if (p->what.op != what.op || p->what.type != what.type) continue;
+        known = add_scheme(all, p->is.one) && (p->is.other == NNV_SCHEME_ANY || add_scheme(all, p->is.other));
+    }
+    return known;
+}
+
+/** Promises the schemes of each operation and type of which they are known. */
+static void promise(struct nnv_numeric *n) {
+    struct nnv_schemes all, first;
+    bool one = schemes_together(n, n->product[0].what, &first);
+    for (uint32_t i = 0; i < n->products; i++) {
+        const struct nnv_products what = n->product[i].what;
+        const bool known = schemes_together(n, what, &all);
+        one = one && known && all.one == first.one && all.other == first.other;
+        if (known) (void)nnv_arithmetic_use(&n->arithmetic, what.op, what.type, all);
     }
     if (!one || n->partial) return;
     n->arithmetic.uses = 0;
-    n->arithmetic.scheme = n->product[0].scheme;
+    n->arithmetic.schemes = first;
 }
 
 void nnv_settle_requantise(struct nnv_numeric *n) {
-    uint32_t left = (uint32_t)((UINT64_C(1) << n->products) - 1), schemes = 0;
+    uint64_t left = n->products < 64 ? (UINT64_C(1) << n->products) - 1 : UINT64_MAX;
+    uint32_t schemes = 0;
     char is[96];
     struct nnv_text who = {0};
     n->arithmetic.uses = 0;
-    n->arithmetic.scheme = NNV_SCHEME_ANY;
+    n->arithmetic.schemes = (struct nnv_schemes){NNV_SCHEME_ANY, NNV_SCHEME_ANY};
     if (n->products == 0) return;
     for (int k; (k = most_common(n, left)) != 0; schemes++) {
         nnv_text_addf(&who, "%s%s: ", schemes ? "; " : "", nnv_scheme_is((enum nnv_scheme)k));
@@ -336,9 +432,9 @@ void nnv_settle_requantise(struct nnv_numeric *n) {
     if (schemes == 1 && left == 0) {
         nnv_text_clear(&who);
         nnv_text_addf(&who, "all %u operations and types", n->products);
-        snprintf(is, sizeof is, "%s", nnv_scheme_is(n->product[0].scheme));
+        snprintf(is, sizeof is, "%s", nnv_scheme_is(n->product[0].is.one));
     } else {
-        snprintf(is, sizeof is, "%u schemes, and %d not recognised", schemes, __builtin_popcount(left));
+        snprintf(is, sizeof is, "%u schemes, and %d not recognised", schemes, __builtin_popcountll(left));
     }
     if (!n->partial)
         nnv_numeric_say(&(struct nnv_numeric_engine){.out = n}, "all operations", "requantisation", is,

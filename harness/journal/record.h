@@ -16,7 +16,7 @@ struct nnv_run_facts {
     uint64_t seed;
     int jobs;
     const char *precision; /**< a profile, or "default" */
-    char arithmetic[1024]; /**< that the driver promises, in its shortest words; "" is strict */
+    char arithmetic[2048]; /**< that the driver promises, in its shortest words; "" is strict */
     const char *tier;      /**< "smoke", "default" ... */
     const char *specs;     /**< file or folder of specs, or NULL */
     uint64_t count;        /**< random graphs; 0: the tier says */

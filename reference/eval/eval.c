@@ -308,9 +308,9 @@ static enum nnv_status store_output(struct nnv_evaluator *ev, struct nnv_frame *
         .arithmetic = &ev->options->arithmetic,
         .k = ev->options->k,
         .multiplier = i == 0 ? j->multiplier : NULL,
-        .scheme = i == 0 && j->multiplier && j->rounding == NNV_ROUND_LINEAR
-                      ? nnv_arithmetic_scheme(&ev->options->arithmetic, j->call->op->code, o->type)
-                      : NNV_SCHEME_ANY,
+        .schemes = i == 0 && j->multiplier && j->rounding == NNV_ROUND_LINEAR
+                       ? nnv_arithmetic_schemes(&ev->options->arithmetic, j->call->op->code, o->type)
+                       : (struct nnv_schemes){NNV_SCHEME_ANY, NNV_SCHEME_ANY},
         .seed = ev->options->seed,
         .key = j->noise.op << 8 | (i + 1),
         .rows = j->rows,

@@ -44,7 +44,7 @@ struct nnv_store {
     double k;       /**< factor of the spread inside half widths */
     const struct nnv_arithmetic *arithmetic; /**< quantised: how far beyond the nearest a result may be */
     const double *multiplier;                /**< quantised NNV_ROUND_LINEAR: per element, see nnv_kernel */
-    enum nnv_scheme scheme;                  /**< by which these results are requantised */
+    struct nnv_schemes schemes;              /**< by which these results are requantised */
     uint64_t seed, key;                      /**< of the noise */
     int rows;                                /**< perturbed rows */
     bool alike;                              /**< the results of rows 1 to n equal row 0's, and y has that alone */

@@ -203,7 +203,7 @@ static void rounding_widths(const struct block *b, const double *r, double *widt
     const struct nnv_store *s = b->s;
     const double *m = s->multiplier ? s->multiplier + b->at : NULL, slack = 0x1p-22;
     const double requantise = s->arithmetic->requantise, rescale = s->arithmetic->rescale, from_u = 2 * s->from_u;
-    switch (s->scheme == NNV_SCHEME_ANY ? s->rounding : NNV_ROUND_NONE) {
+    switch (s->schemes.one == NNV_SCHEME_ANY ? s->rounding : NNV_ROUND_NONE) {
     case NNV_ROUND_NONE:
     case NNV_ROUND_FLOOR:
     case NNV_ROUND_COUNT:
@@ -239,11 +239,13 @@ static double multiplier_slack(const struct nnv_store *s, size_t e) {
 
 /* The code of result r of element e, in units, less the zero point; slack: how far, relatively, the multiplier is off.
  */
-static double code_of(const struct nnv_store *s, size_t e, double r, double slack) {
-    if (s->scheme == NNV_SCHEME_ANY) return nnv_round_half_away(r);
+static double code_by(const struct nnv_store *s, enum nnv_scheme scheme, size_t e, double r, double slack) {
+    if (scheme == NNV_SCHEME_ANY) return nnv_round_half_away(r);
     const double m = s->multiplier[e];
-    return nnv_scheme_code(s->scheme, r / m, m * (1 + slack), s->operand->zero_point);
+    return nnv_scheme_code(scheme, r / m, m * (1 + slack), s->operand->zero_point);
 }
+
+static double code_of(const struct nnv_store *s, size_t e, double r) { return code_by(s, s->schemes.one, e, r, 0); }
 
 /** What the results of a block may become. */
 struct branches {
@@ -254,10 +256,10 @@ struct branches {
 
 /* r0: the results of row 0 in units. */
 static void find_codes(const struct block *b, const double *r0, double *code) {
-    if (b->s->scheme == NNV_SCHEME_ANY)
+    if (b->s->schemes.one == NNV_SCHEME_ANY)
         for (size_t e = 0; e < b->n; e++) code[e] = nnv_round_half_away(r0[e]);
     else
-        for (size_t e = 0; e < b->n; e++) code[e] = code_of(b->s, b->at + e, r0[e], 0);
+        for (size_t e = 0; e < b->n; e++) code[e] = code_of(b->s, b->at + e, r0[e]);
 }
 
 /* r0: the results of row 0 in units, of which the inputs' rows spread. */
@@ -266,14 +268,17 @@ static void find_branches(const struct block *b, const double *r0, const double 
     double h[BLOCK];
     rounding_widths(b, r0, h);
     for (size_t e = 0; e < b->n && s->rounding != NNV_ROUND_NONE; e++) h[e] += s->k * spread[e];
-    for (size_t e = 0; e < b->n && s->scheme == NNV_SCHEME_ANY; e++) {
+    for (size_t e = 0; e < b->n && s->schemes.one == NNV_SCHEME_ANY; e++) {
         to->down[e] = nnv_round_half_away(r0[e] - h[e]);
         to->up[e] = nnv_round_half_away(r0[e] + h[e]);
     }
-    for (size_t e = 0; e < b->n && s->scheme != NNV_SCHEME_ANY; e++) {
+    for (size_t e = 0; e < b->n && s->schemes.one != NNV_SCHEME_ANY; e++) {
         const double slack = copysign(multiplier_slack(s, b->at + e), r0[e]);
-        to->down[e] = code_of(s, b->at + e, r0[e] - h[e], -slack);
-        to->up[e] = code_of(s, b->at + e, r0[e] + h[e], slack);
+        to->down[e] = code_by(s, s->schemes.one, b->at + e, r0[e] - h[e], -slack);
+        to->up[e] = code_by(s, s->schemes.one, b->at + e, r0[e] + h[e], slack);
+        if (s->schemes.other == NNV_SCHEME_ANY) continue;
+        to->down[e] = fmin(to->down[e], code_by(s, s->schemes.other, b->at + e, r0[e] - h[e], -slack));
+        to->up[e] = fmax(to->up[e], code_by(s, s->schemes.other, b->at + e, r0[e] + h[e], slack));
     }
     for (size_t e = 0; e < b->n; e++) {
         const bool known = !isnan(spread[e]), open = known && to->down[e] != to->up[e];
@@ -288,12 +293,12 @@ static void take_branches(const struct block *b, const struct branches *c, int r
     const struct nnv_store *s = b->s;
     const struct range g = b->range[r % 2 ? ODD : EVEN];
     const double scale = (double)s->operand->scale, zp = s->operand->zero_point;
-    const bool own = s->rounding == NNV_ROUND_NONE || s->scheme != NNV_SCHEME_ANY;
+    const bool own = s->rounding == NNV_ROUND_NONE || s->schemes.one != NNV_SCHEME_ANY;
     const double *const way[] = {c->down, c->up};
     double *y = row_of(b, r);
     for (size_t e = 0; e < b->n; e++) {
         double q = way[c->pattern[e] >> (r - 1) & 1][e];
-        if (own && c->down[e] == c->up[e]) q = s->alike ? c->code[e] : code_of(s, b->at + e, y[e] / scale, 0);
+        if (own && c->down[e] == c->up[e]) q = s->alike ? c->code[e] : code_of(s, b->at + e, y[e] / scale);
         y[e] = clamp(q + zp, g.lo, g.hi);
     }
 }

@@ -75,19 +75,21 @@ static void set(struct nnv_arithmetic *a, const struct key *k, double v) {
         *(double *)at = v;
 }
 
+static bool are_weak(struct nnv_schemes s) { return nnv_scheme_is_weak(s.one) || nnv_scheme_is_weak(s.other); }
+
 bool nnv_arithmetic_is_weak(const struct nnv_arithmetic *a) {
     for (size_t i = 0; i < KEYS; i++)
         if (keys[i].weak > 0 && get(a, &keys[i]) > 0) return true;
     for (uint32_t i = 0; i < a->uses; i++)
-        if (nnv_scheme_is_weak(a->use[i].scheme)) return true;
-    return nnv_scheme_is_weak(a->scheme);
+        if (are_weak(a->use[i].is)) return true;
+    return are_weak(a->schemes);
 }
 
 /** Without regard to schemes of single operations, which no preset has. */
 static bool same(const struct nnv_arithmetic *a, const struct nnv_arithmetic *b) {
     for (size_t i = 0; i < KEYS; i++)
         if (get(a, &keys[i]) != get(b, &keys[i])) return false;
-    return a->scheme == b->scheme;
+    return a->schemes.one == b->schemes.one && a->schemes.other == b->schemes.other;
 }
 
 /* ------------------------------------------------------------------ schemes */
@@ -99,15 +101,15 @@ static uint32_t find_use(const struct nnv_arithmetic *a, int32_t op, int32_t typ
     return i;
 }
 
-enum nnv_scheme nnv_arithmetic_scheme(const struct nnv_arithmetic *a, int32_t op, int32_t type) {
+struct nnv_schemes nnv_arithmetic_schemes(const struct nnv_arithmetic *a, int32_t op, int32_t type) {
     const uint32_t i = find_use(a, op, type);
-    return i < a->uses ? a->use[i].scheme : a->scheme;
+    return i < a->uses ? a->use[i].is : a->schemes;
 }
 
-bool nnv_arithmetic_use(struct nnv_arithmetic *a, int32_t op, int32_t type, enum nnv_scheme scheme) {
+bool nnv_arithmetic_use(struct nnv_arithmetic *a, int32_t op, int32_t type, struct nnv_schemes is) {
     const uint32_t i = find_use(a, op, type);
     if (i == NNV_SCHEME_USES) return false;
-    a->use[i] = (struct nnv_scheme_use){op, type, scheme};
+    a->use[i] = (struct nnv_scheme_use){op, type, is};
     if (i == a->uses) a->uses++;
     return true;
 }
@@ -131,6 +133,16 @@ static enum nnv_status unknown_scheme(const char *item, size_t n, const char * o
     return nnv_fail(err, NNV_INVALID, "%.*s: expected %s%s", (int)n, item, or, known);
 }
 
+/** "twice", "float-even+float-zero"; NNV_SCHEME_ANY if there are no such. */
+static struct nnv_schemes read_schemes(const char *text, size_t n) {
+    const char *plus = memchr(text, '+', n);
+    const size_t first = plus ? (size_t)(plus - text) : n;
+    struct nnv_schemes s = {nnv_scheme_by_word(text, first), NNV_SCHEME_ANY};
+    if (!plus) return s;
+    s.other = nnv_scheme_by_word(plus + 1, n - first - 1);
+    return s.other == NNV_SCHEME_ANY || s.other == s.one ? (struct nnv_schemes){NNV_SCHEME_ANY, NNV_SCHEME_ANY} : s;
+}
+
 static enum nnv_status read_value(const struct key *k, const char *value, size_t n, struct nnv_arithmetic *out,
                                   struct nnv_err *err) {
     char *end;
@@ -143,9 +155,8 @@ static enum nnv_status read_value(const struct key *k, const char *value, size_t
         return nnv_fail(err, NNV_INVALID, "%s=%.*s: expected %s or %s", k->name, (int)n, value, k->word[0], k->word[1]);
     }
     const bool schemed = k->at == offsetof(struct nnv_arithmetic, requantise);
-    const enum nnv_scheme scheme = schemed ? nnv_scheme_by_word(value, n) : NNV_SCHEME_ANY;
-    if (schemed) out->scheme = scheme;
-    if (scheme != NNV_SCHEME_ANY) {
+    if (schemed) out->schemes = read_schemes(value, n);
+    if (schemed && out->schemes.one != NNV_SCHEME_ANY) {
         set(out, k, 0);
         return NNV_OK;
     }
@@ -167,13 +178,13 @@ static bool read_use(const char *item, size_t n, struct nnv_arithmetic *out, str
     snprintf(name, sizeof name, "%.*s", (int)(type - item), item);
     const struct nnv_op *op = nnv_op_by_name(name);
     const struct nnv_type *t = nnv_type_by_tag(type + 1, (size_t)(word - type) - 1);
-    const enum nnv_scheme scheme = nnv_scheme_by_word(word + 1, (size_t)(end - word) - 1);
+    const struct nnv_schemes is = read_schemes(word + 1, (size_t)(end - word) - 1);
     if (!op || !t || !nnv_is_quant(t->code))
         *st = nnv_fail(err, NNV_INVALID, "'%.*s': expected an operation and a quantised type, as in %s",
                        (int)(word - item), item, "CONV_2D/quant8_asymm");
-    else if (scheme == NNV_SCHEME_ANY)
+    else if (is.one == NNV_SCHEME_ANY)
         *st = unknown_scheme(item, n, "", err);
-    else if (!nnv_arithmetic_use(out, op->code, t->code, scheme))
+    else if (!nnv_arithmetic_use(out, op->code, t->code, is))
         *st = nnv_fail(err, NNV_INVALID, "more than %d operations have a scheme of their own", NNV_SCHEME_USES);
     else
         *st = NNV_OK;
@@ -218,6 +229,12 @@ NNV_PRINTF(2, 3) static void add_item(char text[NNV_ARITHMETIC_TEXT], const char
     va_end(ap);
 }
 
+/** Appends an item that names schemes. */
+static void add_schemes(char text[NNV_ARITHMETIC_TEXT], const char *key, struct nnv_schemes s) {
+    const bool two = s.other != NNV_SCHEME_ANY;
+    add_item(text, "%s=%s%s%s", key, nnv_scheme_word(s.one), two ? "+" : "", two ? nnv_scheme_word(s.other) : "");
+}
+
 void nnv_arithmetic_text(const struct nnv_arithmetic *a, char text[NNV_ARITHMETIC_TEXT]) {
     bool preset = false;
     *text = '\0';
@@ -234,18 +251,20 @@ void nnv_arithmetic_text(const struct nnv_arithmetic *a, char text[NNV_ARITHMETI
         else if (v != 0)
             add_item(text, "%s=%.10g", k->name, v + k->base);
     }
-    if (a->scheme != NNV_SCHEME_ANY) add_item(text, "requantise=%s", nnv_scheme_word(a->scheme));
-    for (uint32_t i = 0; i < a->uses; i++)
-        add_item(text, "%s/%s=%s", nnv_op(a->use[i].op)->name, nnv_type(a->use[i].type)->tag,
-                 nnv_scheme_word(a->use[i].scheme));
+    if (a->schemes.one != NNV_SCHEME_ANY) add_schemes(text, "requantise", a->schemes);
+    for (uint32_t i = 0; i < a->uses; i++) {
+        char key[128];
+        snprintf(key, sizeof key, "%s/%s", nnv_op(a->use[i].op)->name, nnv_type(a->use[i].type)->tag);
+        add_schemes(text, key, a->use[i].is);
+    }
 }
 
 /* ------------------------------------------------------------------- weaker */
 
 const char *nnv_arithmetic_weaker(const struct nnv_arithmetic *from, size_t i, struct nnv_arithmetic *out) {
-    if ((from->scheme != NNV_SCHEME_ANY || from->uses > 0) && i-- == 0) {
+    if ((from->schemes.one != NNV_SCHEME_ANY || from->uses > 0) && i-- == 0) {
         *out = *from;
-        out->scheme = NNV_SCHEME_ANY;
+        out->schemes = (struct nnv_schemes){NNV_SCHEME_ANY, NNV_SCHEME_ANY};
         out->uses = 0;
         return "sums of products are requantised by any exact scheme";
     }

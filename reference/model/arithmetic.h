@@ -14,10 +14,15 @@
 #include "reference/model/scheme.h"
 
 enum { NNV_SCHEME_USES = 20 };
-/** An operation whose results of one type are requantised by a scheme of their own. */
+/** How an engine requantises: by one scheme, or here by one and there by the other, nobody knows where. */
+struct nnv_schemes {
+    enum nnv_scheme one, other; /**< NNV_SCHEME_ANY: not known; there is no other */
+};
+
+/** An operation whose results of one type are requantised by schemes of their own. */
 struct nnv_scheme_use {
     int32_t op, type;
-    enum nnv_scheme scheme;
+    struct nnv_schemes is;
 };
 
 struct nnv_arithmetic {
@@ -26,7 +31,7 @@ struct nnv_arithmetic {
     bool keep_subnormals; /**< numbers below the smallest normal are kept, never taken for 0 */
     bool saturate;        /**< a fused activation of none clamps to the finite numbers */
     double requantise;    /**< units beyond the nearest that a quantised sum of products may be off */
-    enum nnv_scheme scheme; /**< how quantised sums of products are requantised: then requantise says nothing */
+    struct nnv_schemes schemes; /**< how quantised sums of products are requantised: then requantise says nothing */
     struct nnv_scheme_use use[NNV_SCHEME_USES]; /**< and where that is otherwise */
     uint32_t uses;
     double rescale;   /**< the same where quantised inputs are rescaled, added or averaged */
@@ -34,22 +39,22 @@ struct nnv_arithmetic {
     double logistic;  /**< what LOGISTIC and TANH of floats may be off beside that */
 };
 
-enum { NNV_ARITHMETIC_TEXT = 1024 };
+enum { NNV_ARITHMETIC_TEXT = 2048 };
 
 /**
  * Reads "strict", "android" (what AOSP's CPU reference does) and KEY=VALUE, several with commas: what comes later
- * changes what came before. requantise=SCHEME is that of all operations, OPERATION/TYPE=SCHEME that of one. NNV_INVALID
- * with what is known.
+ * changes what came before. requantise=SCHEME is that of all operations, OPERATION/TYPE=SCHEME that of one;
+ * SCHEME+SCHEME: either. NNV_INVALID with what is known.
  */
 NNV_USE_RESULT enum nnv_status nnv_arithmetic_parse(const char *text, struct nnv_arithmetic *out, struct nnv_err *err);
 /** The shortest text that nnv_arithmetic_parse() makes the same of: two promises are the same if their texts are. */
 void nnv_arithmetic_text(const struct nnv_arithmetic *a, char text[NNV_ARITHMETIC_TEXT]);
 /** True if something is right by this promise that is wrong by "strict". */
 bool nnv_arithmetic_is_weak(const struct nnv_arithmetic *a);
-/** The scheme by which results of the type of the operation are requantised. */
-enum nnv_scheme nnv_arithmetic_scheme(const struct nnv_arithmetic *a, int32_t op, int32_t type);
-/** Sets it. False: there is no room. */
-bool nnv_arithmetic_use(struct nnv_arithmetic *a, int32_t op, int32_t type, enum nnv_scheme scheme);
+/** The schemes by which results of the type of the operation are requantised. */
+struct nnv_schemes nnv_arithmetic_schemes(const struct nnv_arithmetic *a, int32_t op, int32_t type);
+/** Sets them. False: there is no room. */
+bool nnv_arithmetic_use(struct nnv_arithmetic *a, int32_t op, int32_t type, struct nnv_schemes is);
 /** What nnv_arithmetic_weaker() gives: a promise for each key, and one for the schemes. */
 enum { NNV_ARITHMETIC_KEYS = 9 };
 /**

@@ -66,6 +66,9 @@ verdicts() { sed -n 's/.*"case": *"\([^"]*\)".*"verdict": *"\([A-Z]*\)".*/\1 \2/
 # unseal RUN...: the journals without their checksums, as they were before there were any; for tests that change them
 unseal() { sed -i 's/,"sum":"[0-9a-f]*"}$/}/' "${@/%//journal.jsonl}"; }
 
+# page_says COLUMN RUN: docs/use/engines.md has what the default run judged of the driver
+page_says() { check 0 "$ROOT/tools/judged.py" --check "$ROOT/docs/use/engines.md" "$1" "$2"; }
+
 # goes_wrong_by RUN CASE DRIVER OPERATIONS: what the case dumped goes wrong first in one of these ("ADD|MUL")
 goes_wrong_by() {
     nnvts bisect "$1/dumps/$(echo "$2" | tr / .).json" --driver "$3" >bisected 2>&1 || true

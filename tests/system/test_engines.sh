@@ -22,7 +22,11 @@ run_all() {
         goes_wrong_by out "$name" "$1" "$3"
     done <further
 }
-test_xnnpack() { needs xnnpack; run_all xnnpack '/(HARD_SWISH|RESIZE_BILINEAR)[/_]|/LOGISTIC/float32/(limits|sweep)/' 'HARD_SWISH|RESIZE_BILINEAR'; }
+test_xnnpack() {
+    needs xnnpack
+    run_all xnnpack '/(HARD_SWISH|RESIZE_BILINEAR)[/_]|/LOGISTIC/float32/(limits|sweep)/' 'HARD_SWISH|RESIZE_BILINEAR'
+    page_says xnnpack out
+}
 test_xnnpack_vectors() {
     needs xnnpack
     [ -n "$SPECS" ] || skip "NNVTS_SPECS is not set"
@@ -47,7 +51,7 @@ test_xnnpack_padding() {
     has "$OUT" "padding-counted"
 }
 # Whatever instructions oneDNN may use: its slips depend on them.
-test_onednn() { needs onednn; run_all onednn '^$' none; }
+test_onednn() { needs onednn; run_all onednn '^$' none; page_says onednn out; }
 test_onednn_avx2() { needs onednn; DNNL_MAX_CPU_ISA=AVX2 run_all onednn '^$' none; }
 test_onednn_vectors() {
     needs onednn

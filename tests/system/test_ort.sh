@@ -20,6 +20,7 @@ test_default_run() {
     ! grep -v ' FAIL$' bad || fail "worse than a wrong value"
     ! grep -Ev '^ops/(LOGISTIC/float32|RESIZE_BILINEAR/float32|RESIZE_NEAREST_NEIGHBOR/(float32|quant8_asymm)/size|SOFTMAX/quant8_asymm|LOCAL_RESPONSE_NORMALIZATION)|^fusion/([^ ]*logistic|dequantize\+(fc|conv)\+quantize)|^shapes/contradictions/LOGISTIC|^isolation/leak_' bad ||
         fail "not in docs/use/findings.md"
+    page_says ort: out
 }
 test_vectors() {
     needs_library

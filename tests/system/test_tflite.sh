@@ -33,6 +33,7 @@ test_default_run() {
     OF_GRAPHS='MEAN|RESIZE_BILINEAR|RESIZE_NEAREST_NEIGHBOR|EQUAL|NOT_EQUAL|GREATER|GREATER_EQUAL|LESS|LESS_EQUAL|LOCAL_RESPONSE_NORMALIZATION'
     judged tflite: 30000 "^ops/(MEAN/quant|RESIZE_BILINEAR/quant8_asymm_signed|RESIZE_NEAREST_NEIGHBOR/quant8_asymm/|EQUAL/quant|NOT_EQUAL/quant|GREATER|LESS|LOCAL_RESPONSE)|$QUANT_MEAN|^partition/quant/" \
         '/number_largest/GATHER_'
+    page_says tflite: out
 }
 test_default_run_xnnpack() {
     needs_library
@@ -40,6 +41,7 @@ test_default_run_xnnpack() {
     judged tflite:delegate=xnnpack 9000 \
         '^ops/(HARD_SWISH|RESIZE_BILINEAR|LOGISTIC/float32/(limits|sweep)|PRELU/float32|(DEPTHWISE_)?CONV_2D)|^fusion/[^ ]*(conv|depthwise|resize|hard_swish|prelu|pad)|^(randgraph|partition|relations)/' \
         '^(partition|relations|randgraph)/'
+    page_says delegate=xnnpack out
 }
 # nnvts, TensorFlow Lite, NNAPI, nnvts' runtime, cpu.
 test_default_run_nnapi() {
@@ -48,6 +50,7 @@ test_default_run_nnapi() {
     # The delegate keeps descriptors of each model, and seldom (2 of some 25 runs) dies where threads prepare models at once.
     judged tflite:delegate=nnapi 30000 '^ops/MIRROR_PAD|^fusion/[^ ]*mirror_pad|^isolation/leak_|^partition/|^exec/many/threads_prepare/' \
         '^partition/|^exec/many/threads_prepare/' --leaks off
+    page_says delegate=nnapi out
 }
 # All public vectors but the one that divides by 0.
 test_vectors() {

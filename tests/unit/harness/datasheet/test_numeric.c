@@ -21,6 +21,7 @@ struct engine {
     int bits;     /* of the accumulator */
     bool fused;   /* products are not rounded */
     double (*requantise)(int32_t accumulator, double multiplier);
+    double (*with_relu)(int32_t accumulator, double multiplier); /* the same before RELU; NULL: not supported */
 };
 
 /** v with so many bits of mantissa. */
@@ -59,6 +60,9 @@ static bool execute(void *context, const struct nnv_spec *spec, struct nnv_arena
     const struct nnv_operand *xo = &m->operands[op->in[0]], *wo = &m->operands[op->in[1]],
                              *bo = &m->operands[op->in[2]], *yo = &m->operands[op->out[0]];
     const size_t rows = xo->dims[0], n = xo->dims[1], units = wo->dims[0];
+    const bool relu = *(const int32_t *)m->operands[op->in[3]].data == ANEURALNETWORKS_FUSED_RELU;
+    double (*requantise)(int32_t, double) = relu ? e->with_relu : e->requantise;
+    if (!wo->data) return false;
     double *x = NNV_NEW(arena, double, rows *n), *w = NNV_NEW(arena, double, units *n),
            *bias = NNV_NEW(arena, double, units), *y = NNV_NEW(arena, double, rows *units);
     struct nnv_value *out = NNV_NEW(arena, struct nnv_value, 1);
@@ -72,11 +76,12 @@ static bool execute(void *context, const struct nnv_spec *spec, struct nnv_arena
             double *to = &y[r * units + u];
             if (!nnv_is_quant(xo->type))
                 *to = sum_up(e, x + r * n, w + u * n, n) + bias[u];
-            else if (e->requantise)
+            else if (requantise)
                 *to = yo->zero_point +
-                      e->requantise((int32_t)bias[u], (double)xo->scale * (double)wo->scale / (double)yo->scale);
+                      requantise((int32_t)bias[u], (double)xo->scale * (double)wo->scale / (double)yo->scale);
             else
                 return false;
+            if (relu) *to = fmax(*to, yo->zero_point);
         }
     nnv_store(yo->type, y, rows * units, (void *)out->data);
     *outputs = out;
@@ -93,8 +98,8 @@ static void measure(struct engine engine, bool sums) {
         nnv_measure_sums(&e, (struct nnv_sums){ANEURALNETWORKS_FULLY_CONNECTED, ANEURALNETWORKS_TENSOR_FLOAT32});
         nnv_measure_sums(&e, (struct nnv_sums){ANEURALNETWORKS_CONV_2D, ANEURALNETWORKS_TENSOR_FLOAT32});
     } else {
-        nnv_measure_requantise(&e, (struct nnv_products){ANEURALNETWORKS_FULLY_CONNECTED,
-                                                         ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED, false});
+        nnv_measure_requantise(&e, (struct nnv_products){.op = ANEURALNETWORKS_FULLY_CONNECTED,
+                                                         .type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED});
         nnv_numeric_settle(&measured);
     }
     nnv_arena_free(e.arena);
@@ -186,7 +191,7 @@ static void test_requantisation(void **state) {
                    {eight, "fixed point of 8 bits", "requantise=fixed8"},
                    {sixteen, "fixed point of 16 bits", "requantise=fixed16"},
                    {doubled, "TensorFlow Lite's double rounding", "requantise=twice"},
-                   {some_up, "a mixture: exact, ties to even; exact, ties up", "strict"},
+                   {some_up, "a mixture: exact, ties to even; exact, ties up", "requantise=exact-even+exact-up"},
                    {strange, "not recognised; nearest: rounded down", "requantise=0.7"}};
     (void)state;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
@@ -198,6 +203,35 @@ static void test_requantisation(void **state) {
     }
     measure((struct engine){0}, false);
     assert_int_equal(measured.count, 0);
+}
+
+/** An engine that has another kernel where an activation is fused: both schemes are told, and either is right. */
+static void test_kernels(void **state) {
+    static const struct {
+        double (*plain)(int32_t, double), (*with_relu)(int32_t, double);
+        const char *is[2], *promise;
+    } engines[] = {
+        {even, even, {"exact, ties to even"}, "requantise=exact-even"},
+        {even, away, {"exact, ties to even", "exact, ties away from 0"}, "requantise=exact-even+exact-away"},
+        {in_float,
+         doubled,
+         {"float32, ties to even", "TensorFlow Lite's double rounding"},
+         "requantise=float-even+twice"},
+        {even, strange, {"exact, ties to even", "not recognised; nearest: truncated"}, "requantise=0.7"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        char text[NNV_ARITHMETIC_TEXT];
+        measure((struct engine){.requantise = engines[i].plain, .with_relu = engines[i].with_relu}, false);
+        assert_string_equal(measured.fact[0].about, "FULLY_CONNECTED quant8_asymm_signed");
+        assert_string_equal(measured.fact[0].is, engines[i].is[0]);
+        if (engines[i].is[1]) {
+            assert_string_equal(measured.fact[1].about, "FULLY_CONNECTED quant8_asymm_signed with RELU");
+            assert_string_equal(measured.fact[1].is, engines[i].is[1]);
+        }
+        assert_int_equal(measured.count, engines[i].is[1] ? 3 : 2);
+        nnv_arithmetic_text(&measured.arithmetic, text);
+        assert_string_equal(text, engines[i].promise);
+    }
 }
 
 /** Computes by the golden kernels, in the arithmetic of the context. */
@@ -236,18 +270,16 @@ static void test_mixtures(void **state) {
         assert_int_equal(nnv_arithmetic_parse(engines[i].engine, &want, NULL), NNV_OK);
         for (uint32_t p = 0; p < measured.products; p++) {
             const struct nnv_products what = measured.product[p].what;
-            assert_int_equal(nnv_arithmetic_scheme(&measured.arithmetic, what.op, what.type),
-                             nnv_arithmetic_scheme(&want, what.op, what.type));
+            assert_int_equal(nnv_arithmetic_schemes(&measured.arithmetic, what.op, what.type).one,
+                             nnv_arithmetic_schemes(&want, what.op, what.type).one);
         }
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_contraction),
-        cmocka_unit_test(test_requantisation),
-        cmocka_unit_test(test_mixtures),
+        cmocka_unit_test(test_sums),    cmocka_unit_test(test_contraction), cmocka_unit_test(test_requantisation),
+        cmocka_unit_test(test_kernels), cmocka_unit_test(test_mixtures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -338,6 +338,10 @@ static void texts(void **state) {
          "'CONV/quant8_asymm': expected an operation and a quantised type, as in CONV_2D/quant8_asymm"},
         {"CONV_2D/quant8_asymm=", "CONV_2D/quant8_asymm=: expected " SCHEMES},
         {"CONV_2D/=twice", "'CONV_2D/': expected an operation and a quantised type, as in CONV_2D/quant8_asymm"},
+        {"requantise=twice+", "twice+: expected a number, " SCHEMES},
+        {"requantise=twice+twice", "twice+twice: expected a number, " SCHEMES},
+        {"requantise=twice+floor+fixed8", "twice+floor+fixed8: expected a number, " SCHEMES},
+        {"CONV_2D/quant8_asymm=+twice", "CONV_2D/quant8_asymm=+twice: expected " SCHEMES},
     };
     assert_text("strict", "strict");
     assert_text("requantise=0.5,sums=float32", "strict");
@@ -348,6 +352,8 @@ static void texts(void **state) {
     assert_text("steps=float32,subnormals=kept,requantise=1", "steps=float32,subnormals=kept,requantise=1");
     assert_text("requantise=1,requantise=twice", "requantise=twice");
     assert_text("requantise=twice,requantise=1", "requantise=1");
+    assert_text("requantise=exact-up+twice,MUL/quant8_asymm=twice+floor",
+                "requantise=exact-up+twice,MUL/quant8_asymm=twice+floor");
     assert_text("android,requantise=fixed8",
                 "sums=float16,infinities=saturated,rescale=1.5,logistic=1e-07,requantise=fixed8");
     assert_text("android,CONV_2D/quant8_asymm=twice", "android,CONV_2D/quant8_asymm=twice");
@@ -363,8 +369,8 @@ static void texts(void **state) {
     assert_int_equal(nnv_arithmetic_parse("requantise=twice", &b, &err), NNV_OK);
     assert_false(nnv_arithmetic_is_weak(&b));
     assert_string_equal(nnv_arithmetic_weaker(&b, 0, &b), "sums of products are requantised by any exact scheme");
-    assert_int_equal(b.scheme, NNV_SCHEME_ANY);
-    assert_int_equal(nnv_arithmetic_parse("MUL/quant8_asymm=floor", &b, &err), NNV_OK);
+    assert_int_equal(b.schemes.one, NNV_SCHEME_ANY);
+    assert_int_equal(nnv_arithmetic_parse("MUL/quant8_asymm=twice+floor", &b, &err), NNV_OK);
     assert_true(nnv_arithmetic_is_weak(&b));
     assert_string_equal(nnv_arithmetic_weaker(&a, 0, &b), "sums are float16");
     assert_true(b.half_sums && b.wide_steps && !b.saturate);

@@ -130,6 +130,27 @@ static void test_of_one_operation(void **state) {
     fail_msg("the schemes do not differ");
 }
 
+/** An engine of two schemes is right by either, and by no other. */
+static void test_either(void **state) {
+    (void)state;
+    const struct nnv_op *op = nnv_op(ANEURALNETWORKS_MUL);
+    int differ = 0;
+    for (int i = 0; i < 2 * CASES; i++) {
+        const struct nnv_spec *spec = build(op, 1, i, true);
+        struct nnv_value even = answer(spec, "requantise=exact-even"), up = answer(spec, "requantise=exact-up"),
+                         floor = answer(spec, "requantise=floor");
+        assert_true(nnv_is_quant(op->sigs[1].type[NNV_T]));
+        if (memcmp(even.data, up.data, even.bytes) == 0 || memcmp(floor.data, up.data, even.bytes) == 0) continue;
+        differ++;
+        assert_int_equal(judged(spec, "requantise=exact-even", &up), NNVTS_FAIL);
+        assert_int_equal(judged(spec, "requantise=exact-even+exact-up", &up), NNVTS_PASS);
+        assert_int_equal(judged(spec, "requantise=exact-up+exact-even", &up), NNVTS_PASS);
+        assert_int_equal(judged(spec, "MUL/quant8_asymm=exact-up+exact-even", &even), NNVTS_PASS);
+        assert_int_equal(judged(spec, "requantise=exact-even+exact-up", &floor), NNVTS_FAIL);
+    }
+    assert_true(differ >= 4);
+}
+
 /** Each scheme by its word; what it makes of accumulators around a tie. */
 static void test_codes(void **state) {
     (void)state;
@@ -160,6 +181,7 @@ static void test_codes(void **state) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_planted_units), TEST(test_of_one_operation), TEST(test_codes)};
+    const struct CMUnitTest tests[] = {TEST(test_planted_units), TEST(test_of_one_operation), TEST(test_either),
+                                       TEST(test_codes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

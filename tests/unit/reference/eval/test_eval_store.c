@@ -91,9 +91,13 @@ static double width_of(const struct nnv_store *s, size_t e, double r) {
     }
 }
 
-static double code_of(const struct nnv_store *s, size_t e, double r, double slack) {
-    if (s->scheme == NNV_SCHEME_ANY) return round(r);
-    return nnv_scheme_code(s->scheme, r / s->multiplier[e], s->multiplier[e] * (1 + slack), s->operand->zero_point);
+static double code_by(const struct nnv_store *s, enum nnv_scheme scheme, size_t e, double r, double slack) {
+    if (scheme == NNV_SCHEME_ANY) return round(r);
+    return nnv_scheme_code(scheme, r / s->multiplier[e], s->multiplier[e] * (1 + slack), s->operand->zero_point);
+}
+static double code_of(const struct nnv_store *s, size_t e, double r) { return code_by(s, s->schemes.one, e, r, 0); }
+static double other_code(const struct nnv_store *s, size_t e, double r, double slack) {
+    return code_by(s, s->schemes.other ? s->schemes.other : s->schemes.one, e, r, slack);
 }
 
 static double keep_code(const struct nnv_store *s, double code, double slack) {
@@ -106,21 +110,22 @@ static double keep_code(const struct nnv_store *s, double code, double slack) {
 
 static void store_quant(struct plain *p, size_t e) {
     const struct nnv_store *s = p->s;
-    const bool known = s->scheme != NNV_SCHEME_ANY;
+    const bool known = s->schemes.one != NNV_SCHEME_ANY;
     const double scale = (double)s->operand->scale, r0 = p->y[0] / scale;
     const double d = s->alike ? 0 * r0 : spread_of(p) / scale;
     const double h = s->rounding == NNV_ROUND_NONE ? 0 : s->k * d + (known ? 0 : width_of(s, e, r0));
     int exponent;
     const bool exact = known && frexp(s->multiplier[e], &exponent) == 0.5 && frexp(scale, &exponent) == 0.5;
     const double slack = !known || exact ? 0 : copysign(0x1p-22, r0);
-    const double down = code_of(s, e, r0 - h, -slack), up = code_of(s, e, r0 + h, slack);
-    for (int r = 1; r <= s->rows; r++) p->y[r] = code_of(s, e, p->y[r] / scale, 0);
+    const double down = fmin(code_by(s, s->schemes.one, e, r0 - h, -slack), other_code(s, e, r0 - h, -slack)),
+                 up = fmax(code_by(s, s->schemes.one, e, r0 + h, slack), other_code(s, e, r0 + h, slack));
+    for (int r = 1; r <= s->rows; r++) p->y[r] = code_of(s, e, p->y[r] / scale);
     if (isnan(d))
         set_rows(p, (double)NAN);
     else if (s->rows > 0 && down != up)
         force(p, down, up);
     for (int r = 1; r <= s->rows; r++) p->y[r] = keep_code(s, p->y[r], r % 2 ? 0x1p-22 : -0x1p-22);
-    p->y[0] = keep_code(s, code_of(s, e, r0, 0), 0);
+    p->y[0] = keep_code(s, code_of(s, e, r0), 0);
 }
 
 static void store_discrete(struct plain *p) {
@@ -214,7 +219,7 @@ struct kind {
     double lo, hi; /* of the activation, if lo < hi */
     double limit, most, from_u;
     double multiplier; /* of the first element; 0: none */
-    enum nnv_scheme scheme;
+    struct nnv_schemes schemes;
 };
 
 /** Stores by blocks and by the rule; with as many elements as there are, or fewer. */
@@ -245,7 +250,7 @@ static void compare(const struct kind *kind, int rows, bool alike, size_t elems,
                           .k = 1.5,
                           .arithmetic = &arithmetic,
                           .multiplier = rows > 0 && kind->multiplier > 0 ? multiplier : NULL,
-                          .scheme = rows > 0 ? kind->scheme : NNV_SCHEME_ANY,
+                          .schemes = rows > 0 ? kind->schemes : (struct nnv_schemes){NNV_SCHEME_ANY, NNV_SCHEME_ANY},
                           .seed = 11,
                           .key = 13,
                           .rows = rows,
@@ -300,7 +305,13 @@ static void test_blocks_are_elements(void **state) {
          .zero_point = 7,
          .rounding = NNV_ROUND_LINEAR,
          .multiplier = 0.3,
-         .scheme = NNV_SCHEME_FIXED_8},
+         .schemes = {NNV_SCHEME_FIXED_8, NNV_SCHEME_ANY}},
+        {.type = Q8S,
+         .scale = 0.5f,
+         .zero_point = -7,
+         .rounding = NNV_ROUND_LINEAR,
+         .multiplier = 0.3,
+         .schemes = {NNV_SCHEME_TWICE, NNV_SCHEME_FLOOR}},
     };
     static const int rows[] = {0, 1, 2, 3, 8, 16, NNV_MAX_ROWS};
     static const size_t fewer[] = {1, 63, 64, 65, 300};
