@@ -25,12 +25,11 @@ enum {
     PROMISED = 2,      /* a promise, of which more are met by chance, if one in so many */
 };
 
-/* Of all dumps about five seconds. It is counted, so that each machine explains the same. */
-static const uint64_t TOTAL_WORK = UINT64_C(5) << 30;
-/* For following promises over all failures. */
-static const uint64_t PROMISES_WORK = UINT64_C(5) << 30;
-/* For trying mistakes that explain other dumps. */
-static const uint64_t FOLLOWING_WORK = UINT64_C(1) << 30, VERIFYING_WORK = UINT64_C(1) << 30;
+/* Of a run some six seconds of one processor at most. It is counted, so that each machine explains the same. */
+static const uint64_t TOTAL_WORK = UINT64_C(10) << 30;
+/* Of these at most: for explaining dumps; for trying mistakes that explain other dumps. Promises take what is left. */
+static const uint64_t CASES_WORK = UINT64_C(4) << 30;
+static const uint64_t FOLLOWING_WORK = UINT64_C(1) << 29, VERIFYING_WORK = UINT64_C(1) << 29;
 
 /** Explaining a run. */
 struct explaining_run {
@@ -49,8 +48,15 @@ struct explaining_run {
     uint32_t ncauses;
     uint32_t *cause_of;            /* of each bucket */
     const struct nnv_told **tried; /* of cases that nothing explains; NULL: others */
-    uint64_t left;                 /* work */
+    uint64_t left, total;          /* work: of the step that is under way, and of all steps behind it */
 };
+
+/** Gives the next step so much of the work that is left; what the last one has not done is left, too. */
+static void allot(struct explaining_run *x, uint64_t most) {
+    x->total += x->left;
+    x->left = most < x->total ? most : x->total;
+    x->total -= x->left;
+}
 
 /** The spec in the dump of case i of the report, in x->work; NULL: it has none that can be explained. */
 static enum nnv_status read_case(struct explaining_run *x, size_t i, bool *has_dump, struct nnv_spec **spec,
@@ -89,7 +95,8 @@ static enum nnv_status explain_case(struct explaining_run *x, size_t i, bool *tr
 static enum nnv_status explain_cases(struct explaining_run *x, struct nnv_err *err) {
     const struct nnv_report *r = x->r;
     enum nnv_status st = NNV_OK;
-    x->left = TOTAL_WORK;
+    x->total = TOTAL_WORK;
+    allot(x, CASES_WORK);
     x->list.item = x->told;
     for (int pass = 0; pass < 2; pass++) {
         const int most = pass == 0 ? SMALLEST_MAX : FURTHER_MAX;
@@ -164,7 +171,7 @@ static enum nnv_status verify(struct explaining_run *x, size_t i, const char *mi
 /** What is told of a bucket by its smallest case alone must hold for others of it. */
 static enum nnv_status verify_mistakes(struct explaining_run *x, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
-    x->left = VERIFYING_WORK;
+    allot(x, VERIFYING_WORK);
     for (size_t i = 0; st == NNV_OK && i < x->first; i++) {
         const size_t at = x->at[i];
         const char *first = x->promise[at] ? NULL : x->words[at];
@@ -213,7 +220,7 @@ static enum nnv_status follow_mistakes(struct explaining_run *x, struct nnv_err 
             if (strcmp(words, x->words[x->at[others[k]]]) == 0) words = NULL;
         if (words) others[count++] = i;
     }
-    x->left = FOLLOWING_WORK;
+    allot(x, FOLLOWING_WORK);
     for (size_t i = 0; st == NNV_OK && i < x->first && x->left > 0; i++)
         if (!x->words[x->at[i]]) st = follow_mistake(x, i, others, count, err);
     return st;
@@ -283,7 +290,7 @@ static enum nnv_status follow_promises(struct explaining_run *x, struct nnv_err 
             promise[k] = promise[k - 1];
         promise[k] = words; /* what explains most is tried first */
     }
-    x->left = PROMISES_WORK;
+    allot(x, TOTAL_WORK);
     for (size_t i = 0; st == NNV_OK && promises > 0 && i < x->r->count && x->left > 0; i++) {
         const uint32_t b = x->of[i];
         if (b == NNV_MAP_NONE || x->r->item[i].why != NNVTS_WHY_VALUES || x->words[i]) continue;

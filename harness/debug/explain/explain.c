@@ -319,6 +319,12 @@ static bool is_absurd(const struct nnv_spec *spec, const struct nnv_arithmetic *
            promise->functions * promise->functions > (half ? 0x1p11 : 0x1p24);
 }
 
+/** Of judging by a promise: what breaks it was looked at again, with more rows. */
+static uint64_t promise_work(const struct nnv_spec *spec, enum nnv_promised said) {
+    const uint64_t again = said == NNV_PROMISE_BROKEN ? 1 + NNV_ROWS_SECOND : 0;
+    return nnv_explain_work(&spec->model) * (1 + NNV_ROWS_QUANTISED + again);
+}
+
 /** What the promise makes of the answer, of which so many values were compared without it. */
 static enum nnv_promised try_promise(const struct nnv_spec *of, enum nnv_precision precision,
                                      const struct nnv_value *actual, const struct nnv_arithmetic *promise,
@@ -344,14 +350,15 @@ static const char *promise_at(const struct nnv_arithmetic *from, size_t i, bool 
     return words;
 }
 
-/** Finds the weaker promises by which the answer is right. */
+/** Finds the weaker promises by which the answer is right. That is counted, but leaves faults the work they have. */
 static void try_weaker(struct nnv_explaining *x, const struct nnv_value *actual) {
     struct nnv_arithmetic promise;
     const char *words;
     for (size_t i = 0; (words = promise_at(&x->spec->arithmetic, i, x->out->weaker > 0, &promise)); i++) {
         nnv_arena_reset(x->work);
-        if (try_promise(x->spec, x->precision, actual, &promise, x->out->compared, x->work) == NNV_PROMISE_KEPT)
-            x->out->right_if[x->out->weaker++] = words;
+        const enum nnv_promised said = try_promise(x->spec, x->precision, actual, &promise, x->out->compared, x->work);
+        x->out->work += promise_work(x->spec, said);
+        if (said == NNV_PROMISE_KEPT) x->out->right_if[x->out->weaker++] = words;
     }
 }
 
@@ -369,12 +376,15 @@ enum nnv_promised nnv_explain_promise(const struct nnv_spec *spec, enum nnv_prec
                                       struct nnv_arena *arena, uint64_t *left) {
     struct nnv_arithmetic a;
     const char *words;
-    const uint64_t work = nnv_explain_work(&spec->model) * (1 + NNV_ROWS_QUANTISED);
+    enum nnv_promised said = NNV_PROMISE_BROKEN;
+    for (size_t i = 0; (words = promise_at(&spec->arithmetic, i, false, &a)); i++) {
+        if (strcmp(words, promise) != 0) continue;
+        said = try_promise(spec, precision, spec->actual, &a, compared_in(spec), arena);
+        break;
+    }
+    const uint64_t work = promise_work(spec, said);
     *left -= work < *left ? work : *left;
-    for (size_t i = 0; (words = promise_at(&spec->arithmetic, i, false, &a)); i++)
-        if (strcmp(words, promise) == 0)
-            return try_promise(spec, precision, spec->actual, &a, compared_in(spec), arena);
-    return NNV_PROMISE_BROKEN;
+    return said;
 }
 
 /** Looks which answers are wrong, and explains the first if all are. */

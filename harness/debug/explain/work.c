@@ -23,7 +23,25 @@ static uint64_t products(int32_t code, const struct nnv_operand *filter) {
         return filter->rank == 4 ? (uint64_t)filter->dims[1] * filter->dims[2] : 0;
     case ANEURALNETWORKS_BATCH_MATMUL:
         return filter->rank ? filter->dims[filter->rank - 1] : 0;
-    default: /* of what has no filter, and of recurrent operations, whose weights are their inputs */
+    default: /* of what has no filter; recurrent operations have steps() */
+        return 0;
+    }
+}
+
+/** Rows of input 0, each of which recurrent operations multiply by all their weights; or 0. */
+static uint64_t steps(int32_t code, const struct nnv_operand *input) {
+    switch (code) {
+    case ANEURALNETWORKS_LSTM:
+    case ANEURALNETWORKS_RNN:
+    case ANEURALNETWORKS_SVDF:
+    case ANEURALNETWORKS_QUANTIZED_LSTM:
+    case ANEURALNETWORKS_QUANTIZED_16BIT_LSTM:
+    case ANEURALNETWORKS_BIDIRECTIONAL_SEQUENCE_LSTM:
+    case ANEURALNETWORKS_BIDIRECTIONAL_SEQUENCE_RNN:
+    case ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_LSTM:
+    case ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_RNN:
+        return input->rank && input->dims[input->rank - 1] ? elements(input) / input->dims[input->rank - 1] : 0;
+    default:
         return 0;
     }
 }
@@ -33,8 +51,10 @@ uint64_t nnv_explain_work(const struct nnv_model *model) {
     uint64_t work = 0;
     for (uint32_t i = 0; i < s->noperations; i++) {
         const struct nnv_operation *op = &s->operations[i];
+        const uint64_t rows = op->nin > 0 ? steps(op->type, &s->operands[op->in[0]]) : 0;
         uint64_t out = 0;
-        for (uint32_t k = 0; k < op->nin; k++) work += ELEMENT * elements(&s->operands[op->in[k]]);
+        for (uint32_t k = 0; k < op->nin; k++)
+            work += (ELEMENT + (k > 0 ? rows : 0)) * elements(&s->operands[op->in[k]]);
         for (uint32_t k = 0; k < op->nout; k++) out += elements(&s->operands[op->out[k]]);
         work += OPERATION + ELEMENT * out;
         if (op->nin > 1) work += out * products(op->type, &s->operands[op->in[1]]);

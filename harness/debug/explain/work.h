@@ -5,7 +5,7 @@
 
 #include "reference/model/model.h"
 
-/** Of one row: elements read and written, and products. About a nanosecond each. */
+/** Of one row: elements read and written, and products. Half a nanosecond to one each. */
 uint64_t nnv_explain_work(const struct nnv_model *model);
 
 #endif

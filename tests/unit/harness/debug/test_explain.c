@@ -13,6 +13,8 @@
 #include "base/text.h"
 #include "harness/client/request.h"
 #include "harness/debug/explain/explain.h"
+#include "harness/debug/explain/fit.h"
+#include "harness/debug/explain/work.h"
 #include "reference/spec/spec.h"
 #include "tests/kit/arena.h"
 
@@ -428,6 +430,35 @@ static void rows_are_whole(void **state) {
     }
 }
 
+/** Judging by promises is counted, too: what breaks one is evaluated in all rows. So are the steps of a sequence. */
+static void work_is_counted(void **state) {
+    (void)state;
+    const char *json = SPEC(F32("3", IN, "1,2,3") "," F32("3", OUT, "0.8414709848,0.9092974268,0.1411200081"),
+                            OP("SIN", "0", "1"), "0", "1");
+    struct nnv_spec spec = *read_spec(json);
+    const uint64_t row = nnv_explain_work(&spec.model);
+    uint64_t left = MOST_WORK;
+    struct nnv_arithmetic weaker;
+    size_t promises = 0;
+    explain(json, V(5, 5, 5));
+    while (nnv_arithmetic_weaker(&spec.arithmetic, promises, &weaker)) promises++;
+    assert_true(found.work > promises * row * (1 + NNV_ROWS_SECOND));
+    spec.actual = answer(&spec, V(5, 5, 5));
+    spec.bounds = NULL;
+    assert_int_equal(nnv_explain_promise(&spec, NNV_PRECISION_BUDGET, "functions are within 256 ulps", arena, &left),
+                     NNV_PROMISE_BROKEN);
+    assert_int_equal(MOST_WORK - left, row * (2 + NNV_ROWS_QUANTISED + NNV_ROWS_SECOND));
+
+    uint32_t input[] = {1, 100}, weights[] = {200, 100};
+    struct nnv_operand operands[] = {{.rank = 2, .dims = input}, {.rank = 2, .dims = weights}};
+    uint32_t in[] = {0, 1};
+    struct nnv_operation rnn = {.type = ANEURALNETWORKS_RNN, .nin = 2, .in = in};
+    struct nnv_model model = {.main = {.noperands = 2, .operands = operands, .noperations = 1, .operations = &rnn}};
+    const uint64_t one = nnv_explain_work(&model);
+    input[0] = 50;
+    assert_true(nnv_explain_work(&model) >= one + UINT64_C(49) * 200 * 100);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_answer),
@@ -453,6 +484,7 @@ int main(void) {
         cmocka_unit_test(unsteady),
         cmocka_unit_test(no_answer),
         cmocka_unit_test(rows_are_whole),
+        cmocka_unit_test(work_is_counted),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
