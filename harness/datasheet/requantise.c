@@ -9,7 +9,7 @@
 #include "reference/model/builder.h"
 #include "reference/model/op.h"
 
-enum { UNITS = 600, CODES = 100, MULTIPLIERS = 5, TERMS = 256, MOST_CODE = 127 };
+enum { UNITS = 600, CODES = 100, MULTIPLIERS = 5, TERMS = 256, MOST_CODE = 127, LARGEST = MOST_CODE * MOST_CODE };
 
 /* ------------------------------------------------------------------ accumulators */
 
@@ -20,8 +20,9 @@ enum { UNITS = 600, CODES = 100, MULTIPLIERS = 5, TERMS = 256, MOST_CODE = 127 }
 struct sums {
     struct nnv_products what;
     int32_t zero, out_zero; /**< zero points: of inputs and weights, and of the output */
-    size_t depth;           /**< products in a sum; 0: the bias is the sum */
+    size_t depth;           /**< products in a sum; 0: one of the largest codes, and the bias */
     int32_t accumulator[UNITS];
+    double noise[UNITS]; /**< how far a float32 sum of dequantised products may be off */
     double *x, *w, *bias;
 };
 
@@ -68,13 +69,25 @@ static bool spread(int32_t a, double *x) {
     return a == 0;
 }
 
+/** Of n terms, whose absolute values add up to sum: roundings to float32 of factors, products, and sums. */
+static double noise_of(double n, double sum) { return (4 + 2 * sqrt(n)) * 0x1p-24 * sum; }
+
 /** Makes accumulator i; one that cannot be made is 0. */
 static void make(struct sums *s, size_t i, int32_t a) {
     double *x = &s->x[i * (s->depth > 1 ? s->depth : 1)];
     s->accumulator[i] = a;
-    s->bias[i] = a;
-    if (s->depth == 0 || (s->depth == 1 && split(s->what.op, a, x, &s->w[i])) || (s->depth > 1 && spread(a, x))) return;
-    make(s, i, 0);
+    s->bias[i] = a - LARGEST;
+    if (s->depth == 0) {
+        s->noise[i] = noise_of(2, LARGEST + fabs(s->bias[i]));
+        return;
+    }
+    if (!(s->depth == 1 ? split(s->what.op, a, x, &s->w[i]) : spread(a, x))) {
+        make(s, i, 0);
+        return;
+    }
+    double sum = s->depth == 1 ? fabs((double)a) : 0;
+    for (size_t k = 0; s->depth > 1 && k < TERMS; k++) sum += fabs(x[k]) * MOST_CODE;
+    s->noise[i] = noise_of((double)s->depth, sum);
 }
 
 /** Accumulators around the middles between codes, where schemes differ; positive ones before RELU. */
@@ -98,7 +111,7 @@ static bool design(const struct nnv_numeric_engine *e, struct nnv_products what,
 
 /* ---------------------------------------------------------------------- operations */
 
-/** A model in the making, of weights 0 but where there is no bias. */
+/** A model in the making, of the largest weights where there is a bias. */
 struct making {
     struct nnv_builder b;
     const struct sums *s;
@@ -115,12 +128,13 @@ static uint32_t input(struct making *m, struct nnv_encoding e, uint32_t rank, co
     return m->in[m->nin++] = tensor(m, e, rank, dims, false);
 }
 
-/** Weights or factors, codes without their zero point; v NULL: all 0. They are a constant or the second input. */
+/** Weights or factors, codes without their zero point; v NULL: all the largest. They are a constant or the second
+ * input. */
 static uint32_t codes(struct making *m, uint32_t rank, const uint32_t *dims, const double *v) {
     size_t n = 1;
     for (uint32_t d = 0; d < rank; d++) n *= dims[d];
     double *stored = NNV_NEW(m->b.arena, double, n);
-    for (size_t i = 0; stored && i < n; i++) stored[i] = (v ? v[i] : 0) + m->w.zero_point;
+    for (size_t i = 0; stored && i < n; i++) stored[i] = (v ? v[i] : MOST_CODE) + m->w.zero_point;
     if (!stored) return m->b.failed = true, 0;
     m->second = stored;
     return m->s->what.use == NNV_PRODUCTS_INPUTS ? input(m, m->w, rank, dims)
@@ -132,7 +146,7 @@ static uint32_t activation(struct making *m) {
                                                                       : ANEURALNETWORKS_FUSED_NONE);
 }
 
-/** Weights of 0, of one scale or one a channel. */
+/** The largest weights, of one scale or one a channel. */
 static uint32_t weights(struct making *m, uint32_t rank, const uint32_t *dims, uint32_t channel) {
     const uint32_t i = codes(m, rank, dims, NULL);
     if (!m->s->what.per_channel || !nnv_builder_ok(&m->b)) return i;
@@ -234,7 +248,7 @@ static bool requantise(const struct nnv_numeric_engine *e, const struct sums *s,
     size_t n, bytes;
     if (!nnv_builder_ok(&m.b) || !nnv_operand_size(&m.b.operand[m.in[0]], &n, &bytes)) return false;
     double *x = NNV_NEW(e->arena, double, n);
-    for (size_t i = 0; x && i < n; i++) x[i] = (s->depth ? s->x[i] : 0) + s->zero;
+    for (size_t i = 0; x && i < n; i++) x[i] = (s->depth ? s->x[i] : MOST_CODE) + s->zero;
     if (!x || !nnv_numeric_run(e, &m.b, m.nin, m.in, (const double *const[]){x, m.second}, y, out)) return false;
     for (size_t i = 0; i < UNITS; i++) out[i] -= s->out_zero;
     return true;
@@ -252,6 +266,14 @@ struct recognition {
     double worst;                                       /* units off the real number */
 };
 
+/** True if the scheme may make this code of accumulator i. */
+static bool gives(enum nnv_scheme k, const struct sums *s, int i, double m, double got) {
+    const double a = s->accumulator[i], noise = k == NNV_SCHEME_DEQUANTISED ? s->noise[i] : 0;
+    double low = nnv_scheme_code(k, a - noise, m, s->out_zero), high = nnv_scheme_code(k, a + noise, m, s->out_zero);
+    if (s->what.use == NNV_PRODUCTS_RELU) low = fmax(low, 0), high = fmax(high, 0);
+    return low <= got && got <= high;
+}
+
 static void compare(struct recognition *r, float multiplier, const struct sums *s, const double *got) {
     for (int i = 0; i < UNITS; i++) {
         bool wrong[NNV_SCHEME_COUNT];
@@ -260,20 +282,20 @@ static void compare(struct recognition *r, float multiplier, const struct sums *
         r->seen++;
         r->worst = fmax(r->worst, fabs(got[i] - (clamped ? fmax(a * m, 0) : a * m)));
         for (int k = 1; k < NNV_SCHEME_COUNT; k++) {
-            const double code = nnv_scheme_code((enum nnv_scheme)k, a, m, s->out_zero);
-            wrong[k] = (clamped ? fmax(code, 0) : code) != got[i];
+            wrong[k] = !gives((enum nnv_scheme)k, s, i, m, got[i]);
             r->differ[k] += wrong[k];
             for (int j = 1; j < k; j++) r->neither[j][k] += wrong[j] && wrong[k];
         }
     }
 }
 
-/** Bit k is set: scheme k gives all that was seen. */
+/** Bit k is set: scheme k gives all that was seen; that which leaves most open only where there is no other. */
 static uint32_t schemes_of(const struct recognition *r) {
     uint32_t all = 0;
     for (int k = 1; k < NNV_SCHEME_COUNT; k++)
         if (r->differ[k] == 0) all |= UINT32_C(1) << k;
-    return all;
+    const uint32_t others = all & ~(UINT32_C(1) << NNV_SCHEME_DEQUANTISED);
+    return others ? others : all;
 }
 
 /** Adds what another use has shown, if the same is to be said of both. */
@@ -289,12 +311,14 @@ static bool join(struct recognition *r, const struct recognition *more) {
     return true;
 }
 
-/** Which two schemes explain what no single one does. A weak one beside another would explain too much. */
+/** A weak one beside another would explain too much. */
+static bool may_mix(enum nnv_scheme s) { return s != NNV_SCHEME_DEQUANTISED && !nnv_scheme_is_weak(s); }
+
+/** Which two schemes explain what no single one does. */
 static struct nnv_schemes mixture(const struct recognition *r) {
     for (int k = 1; k < NNV_SCHEME_COUNT; k++)
         for (int j = 1; j < k; j++)
-            if (r->neither[j][k] == 0 && !nnv_scheme_is_weak((enum nnv_scheme)j) &&
-                !nnv_scheme_is_weak((enum nnv_scheme)k))
+            if (r->neither[j][k] == 0 && may_mix((enum nnv_scheme)j) && may_mix((enum nnv_scheme)k))
                 return (struct nnv_schemes){(enum nnv_scheme)j, (enum nnv_scheme)k};
     return (struct nnv_schemes){NNV_SCHEME_ANY, NNV_SCHEME_ANY};
 }
@@ -307,11 +331,13 @@ static void tell(const struct nnv_numeric_engine *e, struct nnv_products what, c
     char about[64], evidence[200], is[96];
     for (int k = 1; k < NNV_SCHEME_COUNT; k++)
         if (r->differ[k] < r->differ[best]) best = k;
+    while (seen.schemes && !(seen.schemes >> best & 1)) best++;
     snprintf(about, sizeof about, "%s %s%s%s", nnv_op(what.op)->name, nnv_type(what.type)->tag,
              what.per_channel ? " per channel" : "", uses[what.use]);
     snprintf(evidence, sizeof evidence, "%zu of %zu codes differ, %.4g units off at most", r->differ[best], r->seen,
              r->worst);
-    if (!seen.schemes) seen.is = mixture(r);
+    if (seen.schemes == UINT32_C(1) << NNV_SCHEME_DEQUANTISED || !seen.schemes) seen.is = mixture(r);
+    if (seen.is.one != NNV_SCHEME_ANY) seen.schemes = 0; /* the tighter promise */
     if (seen.schemes)
         snprintf(is, sizeof is, "%s", nnv_scheme_is((enum nnv_scheme)best));
     else if (seen.is.one != NNV_SCHEME_ANY)

@@ -14,8 +14,18 @@ struct units {
     double u, u_i, u_a, eta, limit;
 };
 
+/* The schemes by which output 0 is requantised. */
+static struct nnv_schemes schemes_of(const struct nnv_evaluator *ev, const struct nnv_call *call) {
+    if (call->op->rounding != NNV_ROUND_LINEAR) return (struct nnv_schemes){NNV_SCHEME_ANY, NNV_SCHEME_ANY};
+    return nnv_arithmetic_schemes(&ev->options->arithmetic, call->op->code, call->out[0].operand->type);
+}
+
 static struct units units_of(const struct nnv_evaluator *ev, const struct nnv_call *call) {
     int32_t type = call->out[0].operand->type;
+    if (nnv_is_quant(type)) {
+        const struct nnv_schemes s = schemes_of(ev, call);
+        if (s.one == NNV_SCHEME_DEQUANTISED || s.other == NNV_SCHEME_DEQUANTISED) return (struct units){.u_a = 0x1p-24};
+    }
     if (!nnv_is_float(type)) type = call->sig->type[NNV_T];
     if (!nnv_is_float(type)) return (struct units){0};
     const struct nnv_arithmetic *a = &ev->options->arithmetic;
@@ -309,7 +319,7 @@ static enum nnv_status store_output(struct nnv_evaluator *ev, struct nnv_frame *
         .k = ev->options->k,
         .multiplier = i == 0 ? j->multiplier : NULL,
         .schemes = i == 0 && j->multiplier && j->rounding == NNV_ROUND_LINEAR
-                       ? nnv_arithmetic_schemes(&ev->options->arithmetic, j->call->op->code, o->type)
+                       ? schemes_of(ev, j->call)
                        : (struct nnv_schemes){NNV_SCHEME_ANY, NNV_SCHEME_ANY},
         .seed = ev->options->seed,
         .key = j->noise.op << 8 | (i + 1),

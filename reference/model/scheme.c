@@ -77,6 +77,8 @@ static const struct scheme {
     [NNV_SCHEME_FLOAT_AWAY] = {"float-away", "float32, ties away from 0", float_away, 0, false},
     [NNV_SCHEME_FLOAT_ZERO] = {"float-zero", "float32 with the zero point, ties to even", float_zero, 0, false},
     [NNV_SCHEME_FUSED_ZERO] = {"fma-zero", "float32 with the zero point in an FMA, ties to even", fused_zero, 0, false},
+    [NNV_SCHEME_DEQUANTISED] = {"dequantised", "float32 sums of dequantised numbers, ties to even", float_even, 0,
+                                false},
     [NNV_SCHEME_FIXED_24] = {"fixed24", "fixed point of 24 bits", fixed, 24, false},
     [NNV_SCHEME_FIXED_16] = {"fixed16", "fixed point of 16 bits", fixed, 16, true},
     [NNV_SCHEME_FIXED_15] = {"fixed15", "fixed point of 15 bits", fixed, 15, true},

@@ -21,6 +21,7 @@ enum nnv_scheme {
     NNV_SCHEME_FLOAT_AWAY,
     NNV_SCHEME_FLOAT_ZERO,
     NNV_SCHEME_FUSED_ZERO,
+    NNV_SCHEME_DEQUANTISED, /**< float32 sums of dequantised numbers: near ties they do not say which code */
     NNV_SCHEME_FIXED_24,
     NNV_SCHEME_FIXED_16,
     NNV_SCHEME_FIXED_15,
