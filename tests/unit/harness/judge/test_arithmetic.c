@@ -314,7 +314,8 @@ static void texts(void **state) {
     "functions=, "                                                                                                     \
     "OPERATION/TYPE="
 #define SCHEMES                                                                                                        \
-    "exact-away, exact-even, exact-up, twice, fixed31, float-even, float-away, float-zero, fma-zero, fixed24, "        \
+    "exact-away, exact-even, exact-up, twice, fixed31, float-even, float-away, float-zero, fma-zero, dequantised, "    \
+    "fixed24, "                                                                                                        \
     "fixed16, fixed15, fixed8, fixed7, truncated, floor"
     static const struct {
         const char *text, *words;
