@@ -155,7 +155,7 @@ static void spreads_of_inputs_count(void **state) {
     for (int i = 0; i < 2 * NNV_SCHEME_COUNT; i++) { /* a scheme is of sums of products alone */
         const uint32_t rows = i % 2 ? 16 : 0;
         struct nnv_comparer c = {.spec = spec, .precision = NNV_PRECISION_BUDGET, .arena = arena, .rows = rows};
-        c.arithmetic.scheme = (enum nnv_scheme)(i / 2);
+        c.arithmetic.schemes.one = (enum nnv_scheme)(i / 2);
         struct nnv_err err = {0};
         if (nnv_comparer_make(&c, &err) != NNV_OK) fail_msg("%s", err.text);
         assert_true(c.expected[0].spread[0] == 1);
