@@ -355,10 +355,10 @@ soak: setup-run
 	@$(MAKE) --no-print-directory soak-fuzz
 	@$(MAKE) --no-print-directory fuzz READER_SECONDS=$(READER_SOAK_SECONDS)
 
-# Calls of the C library fail, one at a time, under thirteen verbs, at more than 2,000 points: some minutes.
+# Calls of the C library fail, one at a time, under twelve verbs, at more than 2,000 points: some minutes.
 inject: setup-test
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/tests/inject.so
-	@NNVTS_BUILD=$(abspath $(B)) INJECT_POINTS=$${INJECT_POINTS:-30} tests/inject/inject.sh
+	@NNVTS_BUILD=$(abspath $(B)) INJECT_POINTS=$${INJECT_POINTS:-60} tests/inject/inject.sh
 
 # Small mistakes in our own source, and whether a test notices: MUTANTS=, SEED=, FOLDERS=, AT=FILE:LINE, see tools/mutate.
 SCRIPTS ?= comfort $(filter-out $(LONG) mutate inject recipes,$(SYSTEM:tests/system/test_%.sh=%))

@@ -6,7 +6,7 @@
 set -u
 : "${NNVTS_BUILD:?run through make inject}"
 PATH=$NNVTS_BUILD:$PATH
-POINTS=${INJECT_POINTS:-12} VERBS=${INJECT_VERBS:-run report anew merge compare verify unpack pack expect replay reduce compile bench}
+POINTS=${INJECT_POINTS:-12} VERBS=${INJECT_VERBS:-run report anew merge compare verify unpack pack expect replay compile bench}
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 LIB=$NNVTS_BUILD/tests/inject.so
 WORK=$(mktemp -d)
@@ -29,13 +29,12 @@ command_of() {
     pack) echo "nnvts pack out -o out.tar" ;;
     expect) echo "nnvts expect update base -o known.json" ;;
     replay) echo "nnvts replay $DUMP --driver faulty:beta-ignored" ;;
-    reduce) echo "nnvts reduce $DUMP --driver faulty:beta-ignored -o reduced.json" ;;
     compile) echo "nnvts compile $ROOT/tests/relay/two_regions.relay --no-build -q -o out" ;;
     bench) echo "nnvts bench -d cpu --model figures_uint8 --count 4 --no-latency -o out" ;;
     esac
 }
 prepare() {
-    rm -rf out out.tar known.json reduced.*
+    rm -rf out out.tar known.json
     case $1 in report | anew | verify | pack) cp -r base out ;; esac
 }
 # what a verb came to, without what differs from run to run
@@ -44,7 +43,6 @@ result() {
     run | report | merge) verdicts out 2>/dev/null ;;
     anew) cat out/outcomes.json 2>/dev/null ;;
     expect) cat known.json 2>/dev/null ;;
-    reduce) cat reduced.json 2>/dev/null ;;
     pack) tar tf out.tar 2>/dev/null | sort ;;
     compile) (cd out 2>/dev/null && find . -type f -exec sha256sum {} + | sort -k 2) ;;
     bench) grep -v '"start"' out/bench.json 2>/dev/null ;;

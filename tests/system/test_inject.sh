@@ -10,7 +10,7 @@ sample() {
 }
 test_run() { sample 1 run; }
 test_reading() { sample 2 "report anew verify unpack pack expect"; }
-test_again() { sample 3 "replay reduce"; }
+test_again() { sample 3 replay; }
 # Each text that a verb makes.
 test_texts() { INJECT_FUNCTIONS=realloc sample 100 "compare replay"; }
 test_compile_and_bench() { sample 3 "compile bench"; }
