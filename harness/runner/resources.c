@@ -37,8 +37,9 @@ static bool lowest_free(uint64_t *n) {
 }
 
 extern void __asan_init(void) __attribute__((weak)); // NOLINT(bugprone-reserved-identifier)
+extern void __tsan_init(void) __attribute__((weak)); // NOLINT(bugprone-reserved-identifier)
 
-bool nnv_held_memory_tells(void) { return __asan_init == NULL; }
+bool nnv_held_memory_tells(void) { return __asan_init == NULL && __tsan_init == NULL; }
 
 /* The one place for what glibc alone has; other C libraries do not tell of their heap. */
 #if defined(__GLIBC__)

@@ -23,8 +23,8 @@ struct nnv_held_words {
 extern const struct nnv_held_words nnv_held_words[NNV_HELD_KINDS];
 
 /**
- * False under the address sanitizer, nnvts' own or one preloaded for a driver: it keeps what is freed for a while, and
- * maps at will. Then nnv_held_count() leaves heap and mapped memory as they are.
+ * False under the address or thread sanitizer, nnvts' own or one preloaded for a driver: it keeps what is freed for a
+ * while, and maps at will. Then nnv_held_count() leaves heap and mapped memory as they are.
  */
 bool nnv_held_memory_tells(void);
 /** Gives back to the system what was freed: what is taken from then on shows. */
