@@ -130,8 +130,8 @@ static void match_group(struct table *t, size_t begin, size_t end) {
 static void match_rows(struct table *t) {
     const double *group = t->column[t->ncolumns - 1].expected;
     for (size_t begin = 0, end; begin < t->rows; begin = end) {
-        for (end = begin; end < t->rows && group[end] == group[begin]; end++) continue;
-        match_group(t, begin, end > begin ? end : ++end);
+        for (end = begin + 1; end < t->rows && group[end] == group[begin]; end++) continue;
+        match_group(t, begin, end);
     }
 }
 
