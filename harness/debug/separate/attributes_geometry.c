@@ -207,8 +207,8 @@ static void add_sum(struct nnv_attribute_list *l, const struct nnv_call *c) {
     if (filter >= 0 && nnv_shape_known(&c->in[filter].shape) && c->in[filter].shape.rank == 4) {
         const struct nnv_shape *f = &c->in[filter].shape;
         const double run = (double)f->dims[2] * f->dims[3];
-        nnv_add_number(l, "width times inner extent of filter", FROM_SHAPE + 1, run);
-        nnv_add_residues(l, "width times inner extent of filter", FROM_SHAPE + 1, run);
+        nnv_add_number(l, "width times inner extent of filter", FROM_SHAPE + 4, run);
+        nnv_add_residues(l, "width times inner extent of filter", FROM_SHAPE + 2, run);
     }
 }
 

@@ -37,14 +37,15 @@ bool nnv_same_bytes(struct nnv_context *s, const char *what, const struct nnv_re
 
 /**
  * One and the same model executed in another manner: the bytes must be those of the first execution, but where the
- * driver is not steady or may take other kernels for another mode.
+ * driver is not steady, or may round otherwise: in another mode, or beside others, which leave it other processors.
  */
 struct nnv_variation {
     const char *name;
     const char *says;
     /** first has been executed once. */
     void (*run)(struct nnv_context *s, struct nnv_side *first, const struct nnv_variation *variation);
-    enum nnv_mode mode; /**< what it is executed in */
+    enum nnv_mode mode;    /**< what it is executed in */
+    bool rounds_otherwise; /**< legally, where sums are not exact */
 };
 extern const struct nnv_variation nnv_variations[];
 extern const size_t nnv_variation_count;

@@ -15,7 +15,7 @@ static bool expect_same(struct nnv_context *s, const struct nnv_variation *varia
     const uint32_t n = first->fixture.spec->model.main.nout;
     bool same = true;
     for (uint32_t i = 0; i < n && same; i++) same = nnv_first_difference(&first->values, i, v, i) == SIZE_MAX;
-    if (!same && (variation->mode != NNV_MODE_SYNC || !nnv_side_is_steady(s, first)))
+    if (!same && (variation->rounds_otherwise || !nnv_side_is_steady(s, first)))
         return nnv_context_check_values(s, variation->says, NNVTS_STATUS_NONE, v);
     same = true;
     for (uint32_t i = 0; i < n; i++) same = nnv_same_bytes(s, variation->says, &first->values, i, v, i) && same;
@@ -145,14 +145,15 @@ static void parallel(struct nnv_context *s, struct nnv_side *first, const struct
 }
 
 const struct nnv_variation nnv_variations[] = {
-    {"repeated", "executed again, a prepared model gives the same", repeated, NNV_MODE_SYNC},
-    {"recompiled", "prepared again, a model gives the same", recompiled, NNV_MODE_SYNC},
+    {"repeated", "executed again, a prepared model gives the same", repeated, NNV_MODE_SYNC, false},
+    {"recompiled", "prepared again, a model gives the same", recompiled, NNV_MODE_SYNC, false},
     {"constants_forgotten", "a prepared model has copies of its constants: the caller's may be overwritten",
-     constants_forgotten, NNV_MODE_SYNC},
-    {"burst", "in a burst a prepared model gives the same", in_mode, NNV_MODE_BURST},
-    {"reusable", "a reusable execution gives the same, each time", in_mode, NNV_MODE_REUSABLE},
-    {"asynchronous", "executed asynchronously, a prepared model gives the same", in_mode, NNV_MODE_ASYNC},
-    {"fenced", "behind a fence a prepared model gives the same", in_mode, NNV_MODE_FENCED},
-    {"parallel", "executions beside others, of one prepared model or of two, give the same", parallel, NNV_MODE_SYNC},
+     constants_forgotten, NNV_MODE_SYNC, false},
+    {"burst", "in a burst a prepared model gives the same", in_mode, NNV_MODE_BURST, true},
+    {"reusable", "a reusable execution gives the same, each time", in_mode, NNV_MODE_REUSABLE, true},
+    {"asynchronous", "executed asynchronously, a prepared model gives the same", in_mode, NNV_MODE_ASYNC, true},
+    {"fenced", "behind a fence a prepared model gives the same", in_mode, NNV_MODE_FENCED, true},
+    {"parallel", "executions beside others, of one prepared model or of two, give the same", parallel, NNV_MODE_SYNC,
+     true},
 };
 const size_t nnv_variation_count = sizeof nnv_variations / sizeof *nnv_variations;
