@@ -25,8 +25,8 @@ enum {
     PROMISED = 2,      /* a promise, of which more are met by chance, if one in so many */
 };
 
-/* Of a run some six seconds of one processor at most. It is counted, so that each machine explains the same. */
-static const uint64_t TOTAL_WORK = UINT64_C(10) << 30;
+/* Of a run some ten seconds of one processor at most. It is counted, so that each machine explains the same. */
+static const uint64_t TOTAL_WORK = UINT64_C(24) << 30;
 /* Of these at most: for explaining dumps; for trying mistakes that explain other dumps. Promises take what is left. */
 static const uint64_t CASES_WORK = UINT64_C(4) << 30;
 static const uint64_t FOLLOWING_WORK = UINT64_C(1) << 29, VERIFYING_WORK = UINT64_C(1) << 29;

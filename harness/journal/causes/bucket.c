@@ -113,7 +113,9 @@ uint32_t nnv_buckets_add(struct nnv_buckets *b, const struct nnv_bucket_case *c)
     if (c->explained)
         nnv_text_addf(&key, "%s\t%s\t=\t", nnv_verdict_name(c->verdict), *c->explained_op ? c->explained_op : c->op);
     else
-        nnv_text_addf(&key, "%s\t%s\t%s\t", nnv_verdict_name(c->verdict), c->op, family_of(c->type));
+        /* What was tried in vain is not what could not be tried: the latter may have the cause of what is explained. */
+        nnv_text_addf(&key, "%s\t%s\t%s\t%s", nnv_verdict_name(c->verdict), c->op, family_of(c->type),
+                      c->tried ? "tried\t" : "");
     size_t like = key.len;
     if (c->explained)
         nnv_text_add(&key, c->explained);
