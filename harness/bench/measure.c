@@ -202,12 +202,11 @@ static void freshen(struct bench *b, uint32_t set, uint32_t number) {
  * New inputs against the same again, in turns, so that the machine's moods meet both. On the way to another machine a
  * new input takes longer: there the driver's own time counts.
  */
-static bool compare_inputs(struct bench *b) {
+static bool time_inputs(struct bench *b) {
     enum { TURNS = 6, EACH = 8 };
     double fresh[TURNS * EACH], same[TURNS * EACH];
     uint32_t n = 0, sets = b->work->sets;
     uint64_t begin = nnv_now_ns();
-    b->streams[0].own_time |= b->options->remote;
     for (int t = 0; t < TURNS && (t < 2 || nnv_now_ns() - begin < b->options->time_ns / 4); t++) {
         double first;
         if (!run_once(b, 0, &first)) return false; /* what a memory of one answer would know */
@@ -220,14 +219,27 @@ static bool compare_inputs(struct bench *b) {
         }
         n += EACH;
     }
-    b->streams[0].own_time = b->options->own_time;
     nnv_sort(fresh, n);
     nnv_sort(same, n);
     b->result->unique_ns = nnv_median(fresh, n);
     b->result->repeated_ns = nnv_median(same, n);
-    b->result->caches_answers =
-        b->result->repeated_ns < 0.7 * b->result->unique_ns && nnv_mann_whitney(same, n, fresh, n) < 1e-4;
+    b->result->caches_answers = b->result->repeated_ns < (b->options->remote ? 0.5 : 0.7) * b->result->unique_ns &&
+                                nnv_mann_whitney(same, n, fresh, n) < 1e-4;
     return true;
+}
+
+/**
+ * Whether answers are remembered. A busy machine can make one input faster than others for a while, so the same must
+ * hold whenever it is asked again. What receives a new input of another machine empties the processor's caches, too:
+ * there the same input must take less than half of the time.
+ */
+static bool compare_inputs(struct bench *b) {
+    bool done = true;
+    b->streams[0].own_time |= b->options->remote;
+    b->result->caches_answers = true;
+    for (int again = 0; again < 3 && done && b->result->caches_answers; again++) done = time_inputs(b);
+    b->streams[0].own_time = b->options->own_time;
+    return done;
 }
 
 /** Medians of what the driver says of its own time, and of how long its caller waits. */

@@ -85,7 +85,7 @@ struct nnv_bench_result {
     double asked_rate; /**< POISSON: arrivals a second; else NaN */
     bool overrun;      /**< POISSON: arrivals came faster than the driver could serve them */
     double unique_ns, repeated_ns; /**< medians with a new input each time, and with the same again and again */
-    bool caches_answers; /**< the same input again is faster than chance explains: not work but memory is measured */
+    bool caches_answers; /**< the same input again is faster, whenever it is asked: not work but memory is measured */
     uint32_t checked;    /**< timed executions, drawn by chance, whose answers were judged */
     double timed_error;  /**< how far these were from golden at most, as nnv_answer_error(); NaN: none was judged */
     double noise;        /**< mean over lower decile of a fixed piece of work, before and after: 1 on an idle machine */
