@@ -8,16 +8,11 @@
 #include "base/folder.h"
 #include "base/words.h"
 #include "harness/debug/explain_run.h"
-#include "harness/debug/explain/suspects.h"
-#include "harness/debug/explain/told.h"
+#include "harness/debug/explain/promised.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
-#include "harness/journal/causes/bucket.h"
-#include "harness/journal/load.h"
 
 enum {
-    SMALLEST_MAX = 400,
-    FURTHER_MAX = 24,
     ELEMENT_DUMPS = 8, /* of a cause, whose elements are compared */
     VERIFIED = 4,      /* cases of a bucket that a mistake is tried on */
     FOLLOWED = 16,     /* mistakes that other dumps are tried with */
@@ -25,64 +20,17 @@ enum {
     PROMISED = 2,      /* a promise, of which more are met by chance, if one in so many */
 };
 
-/* Of a run some ten seconds of one processor at most. It is counted, so that each machine explains the same. */
-static const uint64_t TOTAL_WORK = UINT64_C(24) << 30;
 /* Of these at most: for explaining dumps; for trying mistakes that explain other dumps. Promises take what is left. */
 static const uint64_t CASES_WORK = UINT64_C(4) << 30;
 static const uint64_t FOLLOWING_WORK = UINT64_C(1) << 29, VERIFYING_WORK = UINT64_C(1) << 29;
 
-/** Explaining a run. */
-struct explaining_run {
-    const struct nnv_report *r;
-    struct nnv_buckets buckets;
-    uint32_t *of; /* the bucket of each case */
-    struct nnv_arena *arena, *work;
-    const char **words, **op; /* of each case that is explained, the arena's; op: the operation, or "" */
-    bool *promise;            /* words are a weaker promise, not a mistake */
-    const char **empty;       /* the promise by which the answer is right as any would be; or NULL */
-    struct nnv_told *told[SMALLEST_MAX + FURTHER_MAX];
-    struct nnv_told_list list;                    /* of told */
-    size_t at[SMALLEST_MAX + FURTHER_MAX], first; /* of these cases; first: those that were chosen of their buckets */
-    struct nnv_suspects suspects;
-    struct nnv_separation *causes;
-    uint32_t ncauses;
-    uint32_t *cause_of;            /* of each bucket */
-    const struct nnv_told **tried; /* of cases that nothing explains; NULL: others */
-    uint64_t left, total;          /* work: of the step that is under way, and of all steps behind it */
-};
-
-/** Gives the next step so much of the work that is left; what the last one has not done is left, too. */
-static void allot(struct explaining_run *x, uint64_t most) {
-    x->total += x->left;
-    x->left = most < x->total ? most : x->total;
-    x->total -= x->left;
-}
-
-/** The spec in the dump of case i of the report, in x->work; NULL: it has none that can be explained. */
-static enum nnv_status read_case(struct explaining_run *x, size_t i, bool *has_dump, struct nnv_spec **spec,
-                                 enum nnv_precision *precision, struct nnv_err *err) {
-    json_t *record = NULL;
-    struct nnv_text path = {0};
-    const enum nnv_status st = nnv_report_record(x->r, i, &record, err);
-    const char *dump = nnv_json_text(record, "dump", "");
-    nnv_arena_reset(x->work);
-    *spec = NULL;
-    /* the journal is a file like any other: only what a run writes is read */
-    *has_dump = st == NNV_OK && strncmp(dump, "dumps/", 6) == 0 && !strstr(dump, "..");
-    if (*has_dump) nnv_text_add_path(&path, x->r->folder, dump);
-    if (*has_dump && !path.failed) *spec = nnv_told_read(path.data, x->work, precision);
-    json_decref(record);
-    nnv_text_free(&path);
-    return st;
-}
-
 /** Explains case i of the report, if it has a dump. */
-static enum nnv_status explain_case(struct explaining_run *x, size_t i, bool *tried, struct nnv_err *err) {
+static enum nnv_status explain_case(struct nnv_explaining_run *x, size_t i, bool *tried, struct nnv_err *err) {
     struct nnv_spec *spec;
     enum nnv_precision precision;
     struct nnv_told *told = NNV_NEW(x->arena, struct nnv_told, 1);
     if (!told) return nnv_no_memory(err);
-    const enum nnv_status st = read_case(x, i, tried, &spec, &precision, err);
+    const enum nnv_status st = nnv_explaining_read(x, i, tried, &spec, &precision, err);
     if (spec && !nnv_told_explain(spec, precision, &x->left, x->work, x->arena, told)) return nnv_no_memory(err);
     if (*tried) {
         x->at[x->list.count] = i;
@@ -92,14 +40,14 @@ static enum nnv_status explain_case(struct explaining_run *x, size_t i, bool *tr
 }
 
 /** The case of each bucket that tells most first, then the others. */
-static enum nnv_status explain_cases(struct explaining_run *x, struct nnv_err *err) {
+static enum nnv_status explain_cases(struct nnv_explaining_run *x, struct nnv_err *err) {
     const struct nnv_report *r = x->r;
     enum nnv_status st = NNV_OK;
-    x->total = TOTAL_WORK;
-    allot(x, CASES_WORK);
+    x->total = NNV_EXPLAINING_WORK;
+    nnv_explaining_allot(x, CASES_WORK);
     x->list.item = x->told;
     for (int pass = 0; pass < 2; pass++) {
-        const int most = pass == 0 ? SMALLEST_MAX : FURTHER_MAX;
+        const int most = pass == 0 ? NNV_EXPLAINING_SMALLEST : NNV_EXPLAINING_FURTHER;
         int tried = 0;
         for (size_t i = 0; st == NNV_OK && i < r->count && tried < most && x->left > 0; i++) {
             if (x->of[i] == NNV_MAP_NONE || r->item[i].verdict != NNVTS_FAIL) continue;
@@ -113,18 +61,11 @@ static enum nnv_status explain_cases(struct explaining_run *x, struct nnv_err *e
     return st;
 }
 
-static void explain_by_promise(struct explaining_run *x, size_t i, const char *promise) {
-    x->words[i] = promise;
-    x->op[i] = "";
-    x->promise[i] = true;
-    x->tried[i] = NULL;
-}
-
 /**
  * Of the promises that would do, the one that explains most is told; before a mistake, if it explains more of what no
  * mistake does than the mistake explains in all: what differs a little is sometimes what a mistake would make of it.
  */
-static void choose(struct explaining_run *x) {
+static void choose(struct nnv_explaining_run *x) {
     for (size_t i = 0; i < x->list.count; i++) {
         const struct nnv_told *told = x->told[i];
         const size_t at = x->at[i];
@@ -140,14 +81,14 @@ static void choose(struct explaining_run *x) {
             if (n <= most || !nnv_told_is_corroborated(&x->list, told, told->right_if[k], nnv_told_would_do, PROMISED))
                 continue;
             most = n;
-            explain_by_promise(x, at, told->right_if[k]);
+            nnv_explaining_by_promise(x, at, told->right_if[k]);
         }
         if (!x->words[at] && i < x->first) x->tried[at] = told;
     }
 }
 
 /** True if the mistake explains half of some other cases of the bucket of dump i: they, too, are said to fail by it. */
-static enum nnv_status verify(struct explaining_run *x, size_t i, const char *mistake, bool *holds,
+static enum nnv_status verify(struct nnv_explaining_run *x, size_t i, const char *mistake, bool *holds,
                               struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     const uint32_t bucket = x->of[x->at[i]];
@@ -158,7 +99,7 @@ static enum nnv_status verify(struct explaining_run *x, size_t i, const char *mi
         enum nnv_precision precision;
         bool has_dump;
         if (x->of[k] != bucket || k == x->at[i] || seen++ % step != 0) continue;
-        st = read_case(x, k, &has_dump, &spec, &precision, err);
+        st = nnv_explaining_read(x, k, &has_dump, &spec, &precision, err);
         if (!spec) continue;
         const bool fitting = nnv_explain_does(spec, precision, mistake, x->work, &x->left);
         tried += fitting || x->left > 0; /* not where there was no time */
@@ -169,9 +110,9 @@ static enum nnv_status verify(struct explaining_run *x, size_t i, const char *mi
 }
 
 /** What is told of a bucket by its smallest case alone must hold for others of it. */
-static enum nnv_status verify_mistakes(struct explaining_run *x, struct nnv_err *err) {
+static enum nnv_status verify_mistakes(struct nnv_explaining_run *x, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
-    allot(x, VERIFYING_WORK);
+    nnv_explaining_allot(x, VERIFYING_WORK);
     for (size_t i = 0; st == NNV_OK && i < x->first; i++) {
         const size_t at = x->at[i];
         const char *first = x->promise[at] ? NULL : x->words[at];
@@ -192,7 +133,7 @@ static enum nnv_status verify_mistakes(struct explaining_run *x, struct nnv_err 
 }
 
 /** Tries the mistakes that are told of others on dump i, which nothing explains. */
-static enum nnv_status follow_mistake(struct explaining_run *x, size_t i, const size_t *others, size_t count,
+static enum nnv_status follow_mistake(struct nnv_explaining_run *x, size_t i, const size_t *others, size_t count,
                                       struct nnv_err *err) {
     struct nnv_spec *spec = NULL;
     enum nnv_precision precision;
@@ -201,7 +142,7 @@ static enum nnv_status follow_mistake(struct explaining_run *x, size_t i, const 
     for (size_t k = 0; st == NNV_OK && k < count && !x->words[x->at[i]] && x->left > 0; k++) {
         const size_t other = x->at[others[k]];
         if (!nnv_told_share_operation(x->told[i], x->told[others[k]])) continue;
-        st = read_case(x, x->at[i], &has_dump, &spec, &precision, err);
+        st = nnv_explaining_read(x, x->at[i], &has_dump, &spec, &precision, err);
         if (!spec || !nnv_explain_does(spec, precision, x->words[other], x->work, &x->left)) continue;
         x->words[x->at[i]] = x->words[other];
         x->op[x->at[i]] = x->op[other];
@@ -211,7 +152,7 @@ static enum nnv_status follow_mistake(struct explaining_run *x, size_t i, const 
 }
 
 /** What explains one dump may explain another that had no work left, or that it alone is no evidence for. */
-static enum nnv_status follow_mistakes(struct explaining_run *x, struct nnv_err *err) {
+static enum nnv_status follow_mistakes(struct nnv_explaining_run *x, struct nnv_err *err) {
     size_t others[FOLLOWED], count = 0;
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < x->list.count && count < FOLLOWED; i++) {
@@ -220,85 +161,9 @@ static enum nnv_status follow_mistakes(struct explaining_run *x, struct nnv_err 
             if (strcmp(words, x->words[x->at[others[k]]]) == 0) words = NULL;
         if (words) others[count++] = i;
     }
-    allot(x, FOLLOWING_WORK);
+    nnv_explaining_allot(x, FOLLOWING_WORK);
     for (size_t i = 0; st == NNV_OK && i < x->first && x->left > 0; i++)
         if (!x->words[x->at[i]]) st = follow_mistake(x, i, others, count, err);
-    return st;
-}
-
-/** Puts down which of the promises explains case i. */
-static enum nnv_status check_promises(struct explaining_run *x, size_t i, const char *const *promise, size_t promises,
-                                      struct nnv_err *err) {
-    struct nnv_spec *spec;
-    enum nnv_precision precision;
-    bool has_dump;
-    const enum nnv_status st = read_case(x, i, &has_dump, &spec, &precision, err);
-    enum nnv_promised said = NNV_PROMISE_BROKEN;
-    for (size_t k = 0; spec && k < promises && said != NNV_PROMISE_KEPT; k++) {
-        said = nnv_explain_promise(spec, precision, promise[k], x->work, &x->left);
-        if (said == NNV_PROMISE_KEPT) explain_by_promise(x, i, promise[k]);
-        if (said == NNV_PROMISE_EMPTY && !x->empty[i]) x->empty[i] = promise[k];
-    }
-    if (said == NNV_PROMISE_KEPT) x->empty[i] = NULL;
-    if (!spec || x->words[i] || x->tried[i]) return st;
-    struct nnv_told *told = NNV_NEW(x->arena, struct nnv_told, 1);
-    if (!told) return nnv_no_memory(err);
-    nnv_told_operations(spec, x->arena, told);
-    x->tried[i] = told;
-    return st;
-}
-
-/**
- * A promise under which an answer is right as any would be explains it where it explains more answers of the same
- * operation than break all promises.
- */
-static void take_empty(struct explaining_run *x) {
-    const struct nnv_report *r = x->r;
-    for (size_t i = 0; i < r->count; i++) {
-        size_t kept = 0, broken = 0;
-        for (size_t k = 0; x->empty[i] && !x->words[i] && k < r->count; k++) {
-            if (r->item[k].op != r->item[i].op) continue;
-            kept += x->promise[k] && !x->empty[k] && strcmp(x->words[k], x->empty[i]) == 0;
-            broken += x->tried[k] && !x->empty[k];
-        }
-        if (kept > broken) explain_by_promise(x, i, x->empty[i]);
-    }
-}
-
-/**
- * Looks which other wrong values are explained by promises that explain more than any mistake does: what they leave is
- * wrong for another reason.
- */
-static enum nnv_status follow_promises(struct explaining_run *x, struct nnv_err *err) {
-    enum nnv_status st = NNV_OK;
-    const char *promise[2 * NNV_ARITHMETIC_KEYS];
-    size_t promises = 0;
-    size_t mistaken = 0;
-    for (size_t i = 0; i < x->list.count; i++) {
-        const int best = nnv_told_likeliest(&x->list, x->told[i]);
-        const size_t n = best < 0 ? 0 : nnv_told_by_mistake(&x->list, x->told[i]->mistake[best]);
-        mistaken = n > mistaken ? n : mistaken;
-    }
-    for (size_t i = 0; i < x->list.count; i++) {
-        const char *words = x->promise[x->at[i]] ? x->words[x->at[i]] : NULL;
-        for (size_t k = 0; words && k < promises; k++)
-            if (strcmp(promise[k], words) == 0) words = NULL;
-        if (!words || nnv_told_by_promise(&x->list, words) <= mistaken || promises == sizeof promise / sizeof *promise)
-            continue;
-        size_t k = promises++;
-        for (; k > 0 && nnv_told_by_promise(&x->list, promise[k - 1]) < nnv_told_by_promise(&x->list, words); k--)
-            promise[k] = promise[k - 1];
-        promise[k] = words; /* what explains most is tried first */
-    }
-    allot(x, TOTAL_WORK);
-    for (size_t i = 0; st == NNV_OK && promises > 0 && i < x->r->count && x->left > 0; i++) {
-        const uint32_t b = x->of[i];
-        if (b == NNV_MAP_NONE || x->r->item[i].why != NNVTS_WHY_VALUES || x->words[i]) continue;
-        const size_t smallest = x->buckets.item[b].smallest;
-        if (x->words[smallest] && !x->promise[smallest]) continue; /* of a bucket that a mistake explains */
-        st = check_promises(x, i, promise, promises, err);
-    }
-    take_empty(x);
     return st;
 }
 
@@ -309,7 +174,7 @@ static enum nnv_status follow_promises(struct explaining_run *x, struct nnv_err 
 static bool is_of_steps(const struct nnv_bucket *b) { return b->stepwise && b->why == NNVTS_WHY_VALUES; }
 
 /** The operation that an explained case is about. */
-static const char *op_of_case(const struct explaining_run *x, size_t i) {
+static const char *op_of_case(const struct nnv_explaining_run *x, size_t i) {
     return *x->op[i] ? x->op[i] : x->r->ops.key[x->r->item[i].op];
 }
 
@@ -317,7 +182,7 @@ static const char *op_of_case(const struct explaining_run *x, size_t i) {
  * The operation of a model of several that is explained in most other cases; where nothing is, that is wrong alone in
  * most. NULL: none of them is.
  */
-static const char *suspect_of(const struct explaining_run *x, const struct nnv_told *told) {
+static const char *suspect_of(const struct nnv_explaining_run *x, const struct nnv_told *told) {
     const char *best = NULL;
     size_t most = 0;
     for (uint32_t k = 0; told->count > 1 && k < told->count; k++) {
@@ -333,7 +198,7 @@ static const char *suspect_of(const struct explaining_run *x, const struct nnv_t
 }
 
 /** The operation that graphs of the bucket, which nothing explains, have from elsewhere; NULL: none. */
-static const char *suspect_of_bucket(const struct explaining_run *x, uint32_t b) {
+static const char *suspect_of_bucket(const struct nnv_explaining_run *x, uint32_t b) {
     const size_t chosen = x->suspects.chosen[b];
     return x->tried[chosen] ? suspect_of(x, x->tried[chosen]) : NULL;
 }
@@ -342,7 +207,7 @@ static const char *suspect_of_bucket(const struct explaining_run *x, uint32_t b)
  * Buckets with the same explanation in the same operation are one cause; so are wrong values of an operation alone and
  * of graphs that have it, where nothing explains them, and each other one.
  */
-static enum nnv_status find_causes(struct explaining_run *x, struct nnv_err *err) {
+static enum nnv_status find_causes(struct nnv_explaining_run *x, struct nnv_err *err) {
     const uint32_t n = x->buckets.map.count;
     const size_t count = x->r->count;
     struct nnv_map known = {.arena = x->arena};
@@ -380,7 +245,7 @@ static enum nnv_status find_causes(struct explaining_run *x, struct nnv_err *err
 }
 
 /** Says of a cause that nothing explains in which elements it shows. */
-static enum nnv_status separate_elements(struct explaining_run *x, uint32_t cause, struct nnv_observation *seen,
+static enum nnv_status separate_elements(struct nnv_explaining_run *x, uint32_t cause, struct nnv_observation *seen,
                                          struct nnv_arena *arena, struct nnv_err *err) {
     struct nnv_text t = {0};
     enum nnv_status st = NNV_OK;
@@ -394,7 +259,7 @@ static enum nnv_status separate_elements(struct explaining_run *x, uint32_t caus
         enum nnv_precision precision;
         bool has_dump;
         if (!x->told[i]->elements || x->cause_of[x->of[at]] != cause) continue;
-        st = read_case(x, at, &has_dump, &spec, &precision, err);
+        st = nnv_explaining_read(x, at, &has_dump, &spec, &precision, err);
         if (!spec) continue;
         n += nnv_observe_elements(spec, x->told[i]->elements, NNV_OBSERVATIONS / ELEMENT_DUMPS, arena, seen + n);
         dumps++;
@@ -408,7 +273,7 @@ static enum nnv_status separate_elements(struct explaining_run *x, uint32_t caus
 }
 
 /** Says where each cause shows. */
-static enum nnv_status separate(struct explaining_run *x, const struct nnv_run_cases *cases, struct nnv_err *err) {
+static enum nnv_status separate(struct nnv_explaining_run *x, const struct nnv_run_cases *cases, struct nnv_err *err) {
     uint32_t *of = NNV_NEW(x->arena, uint32_t, x->r->count);
     if (!of) return nnv_no_memory(err);
     for (size_t i = 0; i < x->r->count; i++) of[i] = x->of[i] == NNV_MAP_NONE ? NNV_MAP_NONE : x->cause_of[x->of[i]];
@@ -429,7 +294,7 @@ static void add_member(struct nnv_text *t, const char *name, const char *value, 
 }
 
 /** A line for each case of which something is known; of what a bucket's cases share its smallest case tells. */
-static void add_cases(const struct explaining_run *x, struct nnv_text *t) {
+static void add_cases(const struct nnv_explaining_run *x, struct nnv_text *t) {
     const char *comma = "";
     nnv_text_add(t, "{");
     for (size_t i = 0; i < x->r->count; i++) {
@@ -451,8 +316,8 @@ static void add_cases(const struct explaining_run *x, struct nnv_text *t) {
     nnv_text_add(t, "\n}\n");
 }
 
-static enum nnv_status explain_report(struct explaining_run *x, const struct nnv_run_cases *cases, struct nnv_text *t,
-                                      struct nnv_err *err) {
+static enum nnv_status explain_report(struct nnv_explaining_run *x, const struct nnv_run_cases *cases,
+                                      struct nnv_text *t, struct nnv_err *err) {
     const size_t count = x->r->count;
     x->arena = nnv_arena_new();
     x->work = nnv_arena_new();
@@ -471,7 +336,7 @@ static enum nnv_status explain_report(struct explaining_run *x, const struct nnv
     if (st == NNV_OK) choose(x);
     if (st == NNV_OK) st = verify_mistakes(x, err);
     if (st == NNV_OK) st = follow_mistakes(x, err);
-    if (st == NNV_OK) st = follow_promises(x, err);
+    if (st == NNV_OK) st = nnv_explaining_follow_promises(x, err);
     if (st == NNV_OK) st = find_causes(x, err);
     if (st == NNV_OK) st = separate(x, cases, err);
     if (st == NNV_OK) add_cases(x, t);
@@ -480,7 +345,7 @@ static enum nnv_status explain_report(struct explaining_run *x, const struct nnv
 
 enum nnv_status nnv_explain_run(const char *folder, const struct nnv_run_cases *cases, struct nnv_err *err) {
     struct nnv_report *report = NULL;
-    struct explaining_run x = {0};
+    struct nnv_explaining_run x = {0};
     struct nnv_text t = {0}, path = {0};
     nnv_text_add_path(&path, folder, NNV_EXPLAINED_FILE);
     if (path.failed) return nnv_no_memory(err);

@@ -62,7 +62,9 @@ enum { NNV_ARITHMETIC_KEYS = 9 };
  * float16"). NULL: no more.
  */
 const char *nnv_arithmetic_weaker(const struct nnv_arithmetic *from, size_t i, struct nnv_arithmetic *out);
-/** `from` and all that "android" promises beside; false if that is no more. */
+/** `from` and all that "android" promises beside; false if that is no more. In words NNV_ARITHMETIC_ANDROID_WORDS. */
 bool nnv_arithmetic_add_android(const struct nnv_arithmetic *from, struct nnv_arithmetic *out);
+
+#define NNV_ARITHMETIC_ANDROID_WORDS "the arithmetic is android"
 
 #endif

@@ -346,7 +346,7 @@ static enum nnv_promised try_promise(const struct nnv_spec *of, enum nnv_precisi
 static const char *promise_at(const struct nnv_arithmetic *from, size_t i, bool any, struct nnv_arithmetic *out) {
     const char *words = nnv_arithmetic_weaker(from, i, out);
     const bool last = !words && !any && (i == 0 || nnv_arithmetic_weaker(from, i - 1, out));
-    if (last && nnv_arithmetic_add_android(from, out)) words = "the arithmetic is android";
+    if (last && nnv_arithmetic_add_android(from, out)) words = NNV_ARITHMETIC_ANDROID_WORDS;
     return words;
 }
 
@@ -376,12 +376,10 @@ enum nnv_promised nnv_explain_promise(const struct nnv_spec *spec, enum nnv_prec
                                       struct nnv_arena *arena, uint64_t *left) {
     struct nnv_arithmetic a;
     const char *words;
-    enum nnv_promised said = NNV_PROMISE_BROKEN;
-    for (size_t i = 0; (words = promise_at(&spec->arithmetic, i, false, &a)); i++) {
-        if (strcmp(words, promise) != 0) continue;
-        said = try_promise(spec, precision, spec->actual, &a, compared_in(spec), arena);
-        break;
-    }
+    size_t i = 0;
+    while ((words = promise_at(&spec->arithmetic, i, false, &a)) && strcmp(words, promise) != 0) i++;
+    if (!words) return NNV_PROMISE_BROKEN;
+    const enum nnv_promised said = try_promise(spec, precision, spec->actual, &a, compared_in(spec), arena);
     const uint64_t work = promise_work(spec, said);
     *left -= work < *left ? work : *left;
     return said;
