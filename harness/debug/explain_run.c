@@ -302,7 +302,7 @@ static void add_cases(const struct nnv_explaining_run *x, struct nnv_text *t) {
         const bool smallest = x->buckets.item[x->of[i]].smallest == i;
         const char *where = x->causes[x->cause_of[x->of[i]]].where;
         bool any = false;
-        if (!x->words[i] && !x->tried[i] && !(smallest && where)) continue;
+        if (!x->words[i] && !x->tried[i] && !x->untried[i] && !(smallest && where)) continue;
         nnv_text_addf(t, "%s\n  ", comma);
         comma = ",";
         nnv_text_add_json(t, x->r->item[i].name);
@@ -310,7 +310,8 @@ static void add_cases(const struct nnv_explaining_run *x, struct nnv_text *t) {
         add_member(t, "op", x->tried[i] ? suspect_of(x, x->tried[i]) : x->op[i], &any);
         add_member(t, x->promise[i] ? "right_if" : "words", x->words[i], &any);
         add_member(t, "where", where, &any);
-        if (x->tried[i]) nnv_text_addf(t, "%s\"tried\": true", any ? ", " : "");
+        if (x->tried[i] || x->untried[i])
+            nnv_text_addf(t, "%s\"tried\": %s", any ? ", " : "", x->tried[i] ? "true" : "false");
         nnv_text_add(t, "}");
     }
     nnv_text_add(t, "\n}\n");
@@ -328,7 +329,9 @@ static enum nnv_status explain_report(struct nnv_explaining_run *x, const struct
     x->promise = NNV_NEW(x->arena, bool, count);
     x->empty = NNV_NEW(x->arena, const char *, count);
     x->tried = NNV_NEW(x->arena, const struct nnv_told *, count);
-    if (!x->of || !x->words || !x->op || !x->promise || !x->empty || !x->tried) return nnv_no_memory(err);
+    x->untried = NNV_NEW(x->arena, bool, count);
+    if (!x->of || !x->words || !x->op || !x->promise || !x->empty || !x->tried || !x->untried)
+        return nnv_no_memory(err);
     enum nnv_status st = nnv_buckets_of(x->r, &x->buckets, x->of, err);
     if (st != NNV_OK || x->buckets.map.count == 0) return st;
     if (!nnv_suspects_find(&x->suspects, x->r, &x->buckets, x->of, x->arena)) return nnv_no_memory(err);

@@ -215,6 +215,7 @@ static void read_explained(struct nnv_report *r) {
         const char *promise = nnv_json_text(value, "right_if", "");
         if (i == NNV_MAP_NONE) continue;
         r->item[i].tried = json_is_true(json_object_get(value, "tried"));
+        r->item[i].untried = json_is_false(json_object_get(value, "tried"));
         if (*where) r->item[i].where = nnv_arena_strdup(r->arena, where);
         r->item[i].explained_op = nnv_arena_strdup(r->arena, nnv_json_text(value, "op", ""));
         r->item[i].promise = *promise != '\0';

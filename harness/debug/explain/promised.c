@@ -51,6 +51,7 @@ static enum nnv_status check_promises(struct nnv_explaining_run *x, size_t i, co
         if (said == NNV_PROMISE_EMPTY && !x->empty[i]) x->empty[i] = promise[k];
     }
     if (said == NNV_PROMISE_KEPT) x->empty[i] = NULL;
+    x->untried[i] = !spec && !x->tried[i];
     if (!spec || x->words[i] || x->tried[i]) return st;
     struct nnv_told *told = NNV_NEW(x->arena, struct nnv_told, 1);
     if (!told) return nnv_no_memory(err);

@@ -32,6 +32,7 @@ struct nnv_explaining_run {
     uint32_t ncauses;
     uint32_t *cause_of;            /* of each bucket */
     const struct nnv_told **tried; /* of cases that nothing explains; NULL: others */
+    bool *untried;                 /* of cases that promises could not be tried on */
     uint64_t left, total;          /* work: of the step that is under way, and of all steps behind it */
 };
 

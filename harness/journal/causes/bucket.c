@@ -113,9 +113,9 @@ uint32_t nnv_buckets_add(struct nnv_buckets *b, const struct nnv_bucket_case *c)
     if (c->explained)
         nnv_text_addf(&key, "%s\t%s\t=\t", nnv_verdict_name(c->verdict), *c->explained_op ? c->explained_op : c->op);
     else
-        /* What was tried in vain is not what could not be tried: the latter may have the cause of what is explained. */
+        /* What could not be tried may have the cause of what is explained: it is not what was tried in vain. */
         nnv_text_addf(&key, "%s\t%s\t%s\t%s", nnv_verdict_name(c->verdict), c->op, family_of(c->type),
-                      c->tried ? "tried\t" : "");
+                      c->untried ? "untried\t" : "");
     size_t like = key.len;
     if (c->explained)
         nnv_text_add(&key, c->explained);
@@ -156,7 +156,7 @@ enum nnv_status nnv_buckets_of(const struct nnv_report *report, struct nnv_bucke
         uint32_t n = nnv_buckets_add(b, &(struct nnv_bucket_case){c->verdict, c->why, report->ops.key[c->op],
                                                                   report->types.key[c->type], c->reason, c->compared, i,
                                                                   c->explained, c->explained_op, c->where, c->tried,
-                                                                  c->mode, c->promise});
+                                                                  c->untried, c->mode, c->promise});
         if (n == NNV_MAP_NONE) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the failures of the run");
         if (of != NULL) of[i] = n;
     }

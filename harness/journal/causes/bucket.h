@@ -22,7 +22,7 @@ struct nnv_bucket_case {
     size_t id;                            /**< the caller's number of the case */
     const char *explained, *explained_op; /**< see nnv_report_case; may be NULL */
     const char *where;                    /**< the same */
-    bool tried;                           /**< the same */
+    bool tried, untried;                  /**< the same */
     const char *mode;                     /**< the same */
     bool promise;                         /**< the same */
 };
