@@ -164,8 +164,8 @@ struct session {
     struct nnv_bench_model model;
     struct nnv_bench_stream stream;
     const struct nnv_bench_answers *answers;
-    uint32_t last; /* in the caller: items that were done when it looked last */
     struct told *told;
+    _Atomic uint32_t *progress;
 };
 
 static bool answer_item(struct session *s, uint32_t item, struct nnv_arena *arena) {
@@ -214,27 +214,25 @@ static void answer_all(struct session *s, struct nnv_arena *arena) {
         nnv_arena_reset(scratch);
         if (!answer_item(s, item, scratch)) return;
         atomic_fetch_add(&s->told->items, 1);
+        ++*s->progress; /* the time that is allowed begins anew with each item */
     }
 }
 
 static enum nnv_status answer_data(struct nnv_answering *in, struct nnv_err *err) {
     struct session *s = in->context;
     s->told = in->shared;
+    s->progress = in->progress;
     enum nnv_status st = nnv_client_open(in->client, s->options->path, s->options->options, err);
     if (st == NNV_OK) st = nnv_bench_model_make(&s->model, in->client->device, &s->net->model, in->arena, err);
     if (st == NNV_OK) answer_all(s, in->arena);
     return st;
 }
 
-/** Tells how far it is; the time that is allowed begins anew with each item. */
-static bool waiting(void *context, const void *shared) {
-    struct session *s = context;
-    const struct told *told = shared;
-    const uint32_t done = atomic_load(&told->items);
-    const bool new = done != s->last;
-    s->last = done;
+/** Tells how far it is. */
+static void waiting(void *context, const void *shared) {
+    const struct session *s = context;
+    const uint32_t done = atomic_load(&((const struct told *)shared)->items);
     if (s->options->progress) s->options->progress(s->options->context, (double)done / s->dataset->count);
-    return new;
 }
 
 enum nnv_status nnv_answers_driver(const struct nnv_network *net, const struct nnv_dataset *d,

@@ -368,11 +368,10 @@ static enum nnv_status measure(struct nnv_answering *in, struct nnv_err *err) {
 /* ------------------------------------------------------------ in the caller's */
 
 /** Tells how far it is. */
-static bool waiting(void *context, const void *shared) {
+static void waiting(void *context, const void *shared) {
     const struct nnv_bench_options *o = ((const struct question *)context)->options;
     const struct answer *a = shared;
     if (o->progress) o->progress(o->context, fmin(1, atomic_load(&a->permille) / 1000.0));
-    return false;
 }
 
 /** Takes what the process told, which a driver may have written over. */

@@ -3,50 +3,36 @@
 #include "harness/datasheet/datasheet.h"
 #include "harness/runner/ask.h"
 
-enum { DEATHS = 400 }; /* of processes, before the rest is given up */
-
-/** What the processes share. */
-struct shared {
-    _Atomic uint32_t serial;
-    struct nnv_cliffs cliffs;
-};
+enum { PROCESSES = 400 }; /* that may die, before the rest is given up */
 
 struct question {
     const struct nnv_datasheet_options *o;
     struct nnv_cliffs *known;
     uint64_t until_ns;
-    uint32_t seen;
 };
 
 static enum nnv_status answer(struct nnv_answering *in, struct nnv_err *err) {
     const struct question *q = in->context;
-    struct shared *s = in->shared;
+    struct nnv_cliffs *cliffs = in->shared;
     (void)err;
-    s->cliffs = *q->known;
+    *cliffs = *q->known;
     const struct nnv_cliff_measuring x = {.client = in->client,
                                           .arithmetic = q->o->config->arithmetic,
                                           .seed = q->o->config->seed,
                                           .operations = q->o->operations,
                                           .until_ns = q->until_ns,
                                           .phase = in->phase,
-                                          .serial = &s->serial,
+                                          .serial = in->progress,
                                           .arena = in->arena,
-                                          .out = &s->cliffs};
+                                          .out = cliffs};
     nnv_cliffs_measure(&x);
     return NNV_OK;
 }
 
-/** The process goes on: its time begins anew. */
-static bool goes_on(void *context, const void *shared) {
-    struct question *q = context;
-    const uint32_t now = ((const struct shared *)shared)->serial;
-    const bool more = now != q->seen;
-    q->seen = now;
-    return more;
-}
-
 /** Texts of a process that may have been damaged end, and kinds are known. */
-static void tame(struct nnv_cliffs *c) {
+static void keep(void *context, const void *shared) {
+    struct nnv_cliffs *c = ((const struct question *)context)->known;
+    *c = *(const struct nnv_cliffs *)shared;
     if (c->count > NNV_CLIFFS) c->count = 0;
     for (uint32_t i = 0; i < c->count; i++) {
         struct nnv_cliff *k = &c->item[i];
@@ -58,23 +44,11 @@ static void tame(struct nnv_cliffs *c) {
 enum nnv_status nnv_datasheet_cliffs(const struct nnv_datasheet_options *o, uint64_t until_ns,
                                      struct nnv_cliffs *cliffs, struct nnv_err *err) {
     struct question q = {.o = o, .known = cliffs, .until_ns = until_ns};
-    enum nnv_status st = NNV_OK;
-    bool complete = false;
-    for (int deaths = 0; deaths < DEATHS && st == NNV_OK && !complete; deaths++) {
-        struct nnv_ask ask = {.answer = answer,
-                              .context = &q,
-                              .bytes = sizeof(struct shared),
-                              .driver = o->config->driver_path,
-                              .driver_options = o->config->driver_options,
-                              .timeout_ns = o->config->timeout_ns,
-                              .waiting = goes_on};
-        st = nnv_ask(&ask, err);
-        if (st == NNV_OK) {
-            *cliffs = ((const struct shared *)ask.shared)->cliffs;
-            tame(cliffs);
-        }
-        complete = ask.complete;
-        nnv_ask_free(&ask);
-    }
-    return st;
+    const struct nnv_ask ask = {.answer = answer,
+                                .context = &q,
+                                .bytes = sizeof *cliffs,
+                                .driver = o->config->driver_path,
+                                .driver_options = o->config->driver_options,
+                                .timeout_ns = o->config->timeout_ns};
+    return nnv_ask_on(&ask, PROCESSES, keep, err);
 }

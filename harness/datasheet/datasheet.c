@@ -11,12 +11,6 @@
 
 enum { DEATHS = 24, MOST_JOBS = 64 }; /* of the processes of one operation, before it is given up */
 
-/** What the processes of one operation share. */
-struct shared {
-    _Atomic uint32_t serial;
-    struct nnv_support support[]; /* one a combination of types */
-};
-
 /** An operation, and the process that asks about it. */
 struct job {
     const struct nnv_datasheet_options *o;
@@ -24,7 +18,7 @@ struct job {
     struct nnv_sheet_row *row; /* the first of its combinations */
     struct nnv_support *kept;  /* what the processes before have answered */
     struct nnv_ask ask;
-    uint32_t serial, deaths;
+    uint32_t deaths;
     bool running;
     uint64_t until_ns; /* then it is stopped; 0: no limit */
 };
@@ -33,16 +27,16 @@ struct job {
 
 static enum nnv_status answer(struct nnv_answering *in, struct nnv_err *err) {
     const struct job *j = in->context;
-    struct shared *s = in->shared;
+    struct nnv_support *support = in->shared; /* one a combination of types */
     const struct nnv_support_asking x = {.client = in->client,
                                          .arithmetic = j->o->config->arithmetic,
                                          .seed = j->o->config->seed,
                                          .phase = in->phase,
-                                         .serial = &s->serial};
+                                         .serial = in->progress};
     enum nnv_status st = NNV_OK;
     for (int sig = 0; sig < j->op->nsigs && st == NNV_OK; sig++) {
-        s->support[sig] = j->kept[sig];
-        st = nnv_support_learn(&x, j->op, sig, &s->support[sig], err);
+        support[sig] = j->kept[sig];
+        st = nnv_support_learn(&x, j->op, sig, &support[sig], err);
     }
     return st;
 }
@@ -53,11 +47,10 @@ static enum nnv_status begin(struct job *j, struct nnv_err *err) {
     const struct nnv_run_config *c = j->o->config;
     j->ask = (struct nnv_ask){.answer = answer,
                               .context = j,
-                              .bytes = sizeof(struct shared) + j->op->nsigs * sizeof(struct nnv_support),
+                              .bytes = j->op->nsigs * sizeof(struct nnv_support),
                               .driver = c->driver_path,
                               .driver_options = c->driver_options,
                               .timeout_ns = c->timeout_ns};
-    j->serial = 0;
     j->running = true;
     return nnv_ask_start(&j->ask, err);
 }
@@ -75,12 +68,12 @@ static void leave_out(struct job *j) {
 
 /** Takes over what the process has answered; where it has ended early, it is started again. */
 static enum nnv_status collect(struct job *j, struct nnv_err *err) {
-    const struct shared *s = j->ask.shared;
+    const struct nnv_support *support = j->ask.shared;
     enum nnv_status st = nnv_ask_status(&j->ask, err);
     bool any = false;
     j->running = false;
     for (int sig = 0; st == NNV_OK && sig < j->op->nsigs; sig++) {
-        j->kept[sig] = s->support[sig];
+        j->kept[sig] = support[sig];
         j->kept[sig].must[NNV_SUPPORT_TEXT - 1] = j->kept[sig].trouble[sizeof j->kept[sig].trouble - 1] = '\0';
         any = any || j->kept[sig].answer[0] != NNV_SUPPORT_UNKNOWN;
         j->row[sig].support = j->kept[sig];
@@ -110,11 +103,6 @@ static enum nnv_status run_jobs(struct job *jobs, size_t count, struct nnv_err *
         for (size_t i = 0; i < next && st == NNV_OK; i++) {
             struct job *j = &jobs[i];
             if (!j->running) continue;
-            const struct shared *s = j->ask.shared;
-            if (s->serial != j->serial) {
-                j->serial = s->serial;
-                nnv_ask_renew(&j->ask);
-            }
             if (is_over(j)) nnv_ask_stop(&j->ask, 0);
             if (!nnv_ask_ended(&j->ask)) continue;
             st = collect(j, err);

@@ -13,7 +13,7 @@
 
 /** What the process and its parent share. */
 struct nnv_told {
-    _Atomic uint32_t answered, opened;
+    _Atomic uint32_t answered, opened, progress;
     volatile uint32_t phase;
     enum nnv_status status;
     struct nnv_err err;
@@ -43,7 +43,8 @@ static _Noreturn void answer_and_exit(const struct nnv_ask *a) {
                                .client = &client,
                                .arena = nnv_arena_new(),
                                .phase = &a->told->phase,
-                               .answered = &a->told->answered};
+                               .answered = &a->told->answered,
+                               .progress = &a->told->progress};
     a->told->status = answer(a, &in, &a->told->err);
     atomic_store(&a->told->answered, 1);
     _exit(0);
@@ -99,6 +100,9 @@ bool nnv_ask_ended(struct nnv_ask *a) {
         a->opening = false;
         a->since_ns = now;
     }
+    const uint32_t progress = atomic_load(&a->told->progress);
+    if (progress != a->progress) a->since_ns = now;
+    a->progress = progress;
     const uint64_t limit = !a->opening || a->timeout_ns == 0 ? a->timeout_ns
                            : a->opening_ns                   ? a->opening_ns
                                                              : nnv_opening_ns(a->timeout_ns, 0);
@@ -128,7 +132,7 @@ enum nnv_status nnv_ask_wait(struct nnv_ask *a, struct nnv_err *err) {
         const uint64_t now = nnv_now_ns();
         if (!a->waiting || now - looked_ns < TICK_NS) continue;
         looked_ns = now;
-        if (a->waiting(a->context, a->shared)) a->since_ns = now;
+        a->waiting(a->context, a->shared);
     }
     return nnv_ask_status(a, err);
 }
@@ -136,6 +140,20 @@ enum nnv_status nnv_ask_wait(struct nnv_ask *a, struct nnv_err *err) {
 enum nnv_status nnv_ask(struct nnv_ask *a, struct nnv_err *err) {
     enum nnv_status st = nnv_ask_start(a, err);
     return st == NNV_OK ? nnv_ask_wait(a, err) : st;
+}
+
+enum nnv_status nnv_ask_on(const struct nnv_ask *q, int processes, void (*keep)(void *context, const void *shared),
+                           struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    bool complete = false;
+    for (int i = 0; i < processes && st == NNV_OK && !complete; i++) {
+        struct nnv_ask ask = *q;
+        st = nnv_ask(&ask, err);
+        if (st == NNV_OK) keep(ask.context, ask.shared);
+        complete = ask.complete;
+        nnv_ask_free(&ask);
+    }
+    return st;
 }
 
 void nnv_ask_free(struct nnv_ask *a) {

@@ -22,6 +22,7 @@ struct nnv_answering {
     struct nnv_arena *arena;    /**< empty */
     volatile uint32_t *phase;   /**< enum nnv_phase; named where the process ends before it answers */
     _Atomic uint32_t *answered; /**< set it to 1 where the answer is whole and what follows does not matter */
+    _Atomic uint32_t *progress; /**< count it up: the process goes on, and its time begins anew */
 };
 
 /**
@@ -40,8 +41,8 @@ struct nnv_ask {
     uint64_t opening_ns;        /**< for opening a driver, then the time begins anew; 0: by nnv_opening_ns() */
     int log;                    /**< descriptor for what the process prints; 0: nothing is kept */
     bool keep_streams;          /**< no sandbox: the process has the caller's descriptors and prints as the caller */
-    /** Called some 50 times a second while nnv_ask() waits. True: the time begins anew. May be NULL. */
-    bool (*waiting)(void *context, const void *shared);
+    /** Called some 50 times a second while nnv_ask() waits. May be NULL. */
+    void (*waiting)(void *context, const void *shared);
 
     /* What became of it. */
     void *shared;
@@ -53,6 +54,7 @@ struct nnv_ask {
 
     struct nnv_told *told; /* private, with all below */
     uint64_t since_ns;
+    uint32_t progress;
     bool opening;
 };
 
@@ -64,6 +66,14 @@ struct nnv_ask {
 NNV_USE_RESULT enum nnv_status nnv_ask(struct nnv_ask *a, struct nnv_err *err);
 /** Unmaps a->shared; a process that still runs is killed. */
 void nnv_ask_free(struct nnv_ask *a);
+
+/**
+ * Asks until the answer is complete, in so many processes at most: what one has shared when it ends is kept, and the
+ * next goes on from there. keep copies it to where q->answer finds it, and makes it harmless: a driver may have written
+ * over it. NNV_OK as well where all of them died.
+ */
+NNV_USE_RESULT enum nnv_status nnv_ask_on(const struct nnv_ask *q, int processes,
+                                          void (*keep)(void *context, const void *shared), struct nnv_err *err);
 
 /** Starts the process and does not wait: then nnv_ask_ended() is to be called until it is true. */
 NNV_USE_RESULT enum nnv_status nnv_ask_start(struct nnv_ask *a, struct nnv_err *err);

@@ -39,8 +39,7 @@ static const char *const preferences[] = {"low-power", "fast", "sustained", NULL
 
 /** What the process that opens drivers tells. */
 struct told {
-    int code;                /* exit code */
-    _Atomic uint32_t serial; /* counts what was measured */
+    int code; /* exit code */
 };
 
 struct command {
@@ -50,7 +49,7 @@ struct command {
     bool no_cpu, operations, execute, measure;
     double share; /* of --min-on-device; 0: not given */
     struct told *told;
-    uint32_t seen; /* of told->serial */
+    _Atomic uint32_t *progress; /* counts what was measured */
     struct nnv_arena *arena;
     struct nnv_devices devices;
 };
@@ -176,7 +175,7 @@ static enum nnv_status measure(const struct command *x, const struct nnv_known *
     for (uint32_t i = 0; s == NNV_OK && i < n; i++) {
         nnv_arena_reset(arena);
         s = time_operation(x, known, p, i, arena, err);
-        x->told->serial++;
+        ++*x->progress;
     }
     nnv_arena_free(arena);
     return s;
@@ -232,6 +231,7 @@ static enum nnv_status plan(struct nnv_answering *in, struct nnv_err *err) {
     struct nnv_spec *spec = NULL;
     x->arena = in->arena;
     x->told = in->shared;
+    x->progress = in->progress;
     x->operations = x->operations || x->measure;
     enum nnv_status s = read_spec(x, &spec, err);
     if (s == NNV_OK) s = open_drivers(x, err);
@@ -242,14 +242,6 @@ static enum nnv_status plan(struct nnv_answering *in, struct nnv_err *err) {
     return s;
 }
 
-/** The process goes on: its time begins anew. */
-static bool goes_on(void *context, const void *shared) {
-    struct command *x = context;
-    const uint32_t now = ((const struct told *)shared)->serial, before = x->seen;
-    x->seen = now;
-    return now != before;
-}
-
 /** Asks for the plan in a process of its own. */
 static enum nnv_status ask_plan(void *own, struct nnv_err *err) {
     struct command *x = own;
@@ -257,8 +249,7 @@ static enum nnv_status ask_plan(void *own, struct nnv_err *err) {
                           .context = x,
                           .bytes = sizeof(struct told),
                           .timeout_ns = x->c.timeout_ns,
-                          .keep_streams = true,
-                          .waiting = goes_on};
+                          .keep_streams = true};
     enum nnv_status s = read_share(x, err);
     if (s != NNV_OK) return s;
     s = nnv_ask(&ask, err);

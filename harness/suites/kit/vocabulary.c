@@ -27,7 +27,6 @@ struct asking {
     const struct nnv_graph_catalogue *all;
     const uint32_t *list;
     uint32_t count, first;
-    uint32_t seen; /* how far the process was when it was last looked at */
 };
 
 /** True if the driver says that it has the use, in its first case; a library that cannot be asked compiles it. */
@@ -43,21 +42,13 @@ static bool has_use(struct nnv_answering *in, const struct nnv_graph_use *u) {
     return has;
 }
 
-/** The time begins anew with each question. */
-static bool goes_on(void *context, const void *shared) {
-    struct asking *asking = context;
-    const struct answers *told = shared;
-    const bool further = told->asked != asking->seen;
-    asking->seen = told->asked;
-    return further;
-}
-
 static enum nnv_status answer(struct nnv_answering *in, struct nnv_err *err) {
     const struct asking *asking = in->context;
     struct answers *out = in->shared;
     (void)err;
     for (uint32_t i = asking->first; i < asking->count; i++) {
         out->asked = i + 1;
+        ++*in->progress; /* the time begins anew with each question */
         out->has[i] = has_use(in, &asking->all->use[asking->list[i]]);
         nnv_arena_reset(in->arena);
     }
@@ -76,8 +67,7 @@ static enum nnv_status ask_all(const struct nnv_run_config *config, struct askin
                               .bytes = sizeof(struct answers) + asking.count,
                               .driver = config->driver_path,
                               .driver_options = config->driver_options,
-                              .timeout_ns = ASKING_NS < config->timeout_ns ? ASKING_NS : config->timeout_ns,
-                              .waiting = goes_on};
+                              .timeout_ns = ASKING_NS < config->timeout_ns ? ASKING_NS : config->timeout_ns};
         const enum nnv_status st = nnv_ask(&ask, err);
         const struct answers *told = ask.shared;
         const uint32_t from = asking.first;

@@ -14,7 +14,18 @@
 
 #include "harness/runner/ask.h"
 
-enum how { ANSWERS, REFUSES, CRASHES, EXITS, HANGS, HANGS_IN_EXECUTE, ANSWERS_AND_CRASHES, WORKS_ON, LIES };
+enum how {
+    ANSWERS,
+    REFUSES,
+    CRASHES,
+    EXITS,
+    HANGS,
+    HANGS_IN_EXECUTE,
+    ANSWERS_AND_CRASHES,
+    WORKS_ON,
+    WORKS_SILENTLY,
+    LIES
+};
 
 struct number {
     _Atomic int steps;
@@ -51,9 +62,11 @@ static enum nnv_status answer(struct nnv_answering *in, struct nnv_err *err) {
         raise(SIGSEGV);
         break;
     case WORKS_ON:
+    case WORKS_SILENTLY:
         for (int i = 0; i < 20; i++) {
             sleep_ms(50);
-            atomic_fetch_add(&n->steps, 1);
+            n->steps++;
+            if (how == WORKS_ON) ++*in->progress;
         }
         break;
     case LIES:
@@ -96,28 +109,64 @@ static void test_ends(void **state) {
     ask(LIES, NNV_INTERNAL, "xxx");
 }
 
-static bool on_waiting(void *context, const void *shared) {
-    static int seen;
+static int looked, steps_seen;
+static void on_waiting(void *context, const void *shared) {
     (void)context;
-    const int steps = ((const struct number *)shared)->steps;
-    const bool more = steps != seen;
-    seen = steps;
-    return more;
+    looked++;
+    steps_seen = ((const struct number *)shared)->steps;
 }
 
 /* One that goes on has its time anew with each step; without that it is killed. */
 static void test_waiting(void **state) {
     (void)state;
-    enum how how = WORKS_ON;
     struct nnv_err err = {0};
     for (int renewed = 0; renewed < 2; renewed++) {
-        struct nnv_ask a = {.answer = answer, .context = &how, .bytes = sizeof(struct number), .timeout_ns = 600000000};
-        a.waiting = renewed ? on_waiting : NULL;
+        enum how how = renewed ? WORKS_ON : WORKS_SILENTLY;
+        struct nnv_ask a = {.answer = answer,
+                            .context = &how,
+                            .bytes = sizeof(struct number),
+                            .timeout_ns = 600000000,
+                            .waiting = on_waiting};
+        looked = 0;
         assert_int_equal(nnv_ask(&a, &err), NNV_OK);
         assert_int_equal(a.complete, renewed);
         assert_int_equal(a.end.timed_out, !renewed);
+        assert_true(looked > 3 && steps_seen > 3);
         nnv_ask_free(&a);
     }
+}
+
+/* Each process counts one more, and the first ones die. */
+static int known, deaths;
+static enum nnv_status count_on(struct nnv_answering *in, struct nnv_err *err) {
+    struct number *n = in->shared;
+    (void)err;
+    n->value = known + 1;
+    if (n->value <= deaths) raise(SIGSEGV);
+    return NNV_OK;
+}
+static void keep(void *context, const void *shared) {
+    known = ((const struct number *)shared)->value;
+    ++*(int *)context;
+}
+
+static void test_asking_on(void **state) {
+    (void)state;
+    struct nnv_err err = {0};
+    int kept = 0;
+    struct nnv_ask q = {.answer = count_on, .context = &kept, .bytes = sizeof(struct number)};
+    known = 0, deaths = 2;
+    assert_int_equal(nnv_ask_on(&q, 5, keep, &err), NNV_OK);
+    assert_int_equal(known, 3);
+    assert_int_equal(kept, 3);
+    known = kept = 0, deaths = 9; /* they are given up */
+    assert_int_equal(nnv_ask_on(&q, 5, keep, &err), NNV_OK);
+    assert_int_equal(known, 5);
+    assert_int_equal(kept, 5);
+    q.driver = "/nonexistent.so"; /* no more is asked */
+    kept = 0;
+    assert_int_equal(nnv_ask_on(&q, 5, keep, &err), NNV_INVALID);
+    assert_int_equal(kept, 0);
 }
 
 /* Nobody waits: the process is looked at, stopped, and freed at any time. */
@@ -154,10 +203,8 @@ static void test_driver(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_waiting),
-        cmocka_unit_test(test_start),
-        cmocka_unit_test(test_driver),
+        cmocka_unit_test(test_ends),  cmocka_unit_test(test_waiting), cmocka_unit_test(test_asking_on),
+        cmocka_unit_test(test_start), cmocka_unit_test(test_driver),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
