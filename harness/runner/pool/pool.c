@@ -107,12 +107,14 @@ static enum nnv_status drain(struct nnv_pool *p, struct nnv_pool_slot *s, bool *
     while (st == NNV_OK && s->kill_reason != NNV_KILL_CORRUPT && s->kill_reason != NNV_KILL_TAINTED &&
            (got = nnv_channel_pop(s->w.channel, &r, &p->buffer, &p->cap)) > 0) {
         if (++p->drained > p->taken) p->taken = p->drained; /* what has ended has been taken */
-        if (!hub_is_whole(p)) {
+        const bool done = r.index < p->o->count && nnv_agenda_done(&p->agenda, r.index);
+        /* What was set back may be where it was again before it is looked at: then cases are taken twice. */
+        if (!hub_is_whole(p) || (done && !p->agenda.alone)) {
             repair_hub(p);
             return st;
         }
-        bool sound = r.index < p->o->count && !nnv_agenda_done(&p->agenda, r.index) && r.verdict >= 0 &&
-                     r.verdict < NNVTS_NOTRUN && r.why >= 0 && r.why < NNVTS_REASON_COUNT;
+        bool sound = r.index < p->o->count && !done && r.verdict >= 0 && r.verdict < NNVTS_NOTRUN && r.why >= 0 &&
+                     r.why < NNVTS_REASON_COUNT;
         if (!sound) {
             got = -1;
             break;
