@@ -51,6 +51,7 @@ const char *const nnv_html_css[] = {
     ".facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(128px,1fr));gap:16px 24px;margin:0 0 26px;padding:20px 0 0;border-top:1px solid var(--line)}\n",
     ".facts .wide{grid-column:1/-1}\n",
     "@media (min-width:641px){.facts>div:first-child:nth-last-child(n+4){grid-column:span 2}}\n",
+    "@media (max-width:640px){.facts>div:first-child{grid-column:1/-1}}\n",
     "dt{font-size:12.5px;color:var(--soft)}\n",
     "dd{margin:0;overflow-wrap:anywhere}\n",
     ".facts small{display:block}\n",
