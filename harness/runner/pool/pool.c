@@ -99,6 +99,9 @@ static enum nnv_status take_record(struct nnv_pool *p, struct nnv_pool_slot *s, 
     return nnv_pool_judged(p, &e, err);
 }
 
+/** No number of a driver that wrote over a record while it was read: the journal's integers have 63 bits. */
+static bool may_count(uint64_t n) { return n <= INT64_MAX; }
+
 /** Takes all that the worker has finished. */
 static enum nnv_status drain(struct nnv_pool *p, struct nnv_pool_slot *s, bool *news, struct nnv_err *err) {
     struct nnv_record r;
@@ -114,7 +117,8 @@ static enum nnv_status drain(struct nnv_pool *p, struct nnv_pool_slot *s, bool *
             return st;
         }
         bool sound = r.index < p->o->count && !done && r.verdict >= 0 && r.verdict < NNVTS_NOTRUN && r.why >= 0 &&
-                     r.why < NNVTS_REASON_COUNT;
+                     r.why < NNVTS_REASON_COUNT && may_count(r.compared) && may_count(r.not_compared) &&
+                     may_count(r.values);
         if (!sound) {
             got = -1;
             break;
