@@ -77,18 +77,18 @@ static void take_empty(struct nnv_explaining_run *x) {
     }
 }
 
-/** The promise that explains most other cases of the operation of case i, if they are more than n; NULL: none does. */
-static const char *promise_beside(const struct nnv_explaining_run *x, size_t i, size_t n) {
+/** Of the promises the one that explains most other cases of the operation of case i, and more than n; NULL: none. */
+static const char *promise_beside(const struct nnv_explaining_run *x, size_t i, size_t n, const char *const *promise,
+                                  size_t promises) {
     const struct nnv_report *r = x->r;
     const char *best = NULL;
-    for (size_t k = 0; k < r->count; k++) {
+    for (size_t p = 0; p < promises; p++) {
         size_t kept = 0;
-        if (!x->promise[k] || r->item[k].op != r->item[i].op || (best && strcmp(best, x->words[k]) == 0)) continue;
-        for (size_t j = 0; j < r->count; j++)
-            kept += x->promise[j] && r->item[j].op == r->item[i].op && strcmp(x->words[j], x->words[k]) == 0;
+        for (size_t k = 0; k < r->count; k++)
+            kept += x->promise[k] && r->item[k].op == r->item[i].op && strcmp(x->words[k], promise[p]) == 0;
         if (kept <= n) continue;
         n = kept;
-        best = x->words[k];
+        best = promise[p];
     }
     return best;
 }
@@ -97,7 +97,8 @@ static const char *promise_beside(const struct nnv_explaining_run *x, size_t i, 
  * Before a mistake, too, a promise is told that explains more cases of the operation than the mistake explains dumps,
  * and the mistake's.
  */
-static enum nnv_status take_from_mistakes(struct nnv_explaining_run *x, struct nnv_err *err) {
+static enum nnv_status take_from_mistakes(struct nnv_explaining_run *x, const char *const *promise, size_t promises,
+                                          struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; st == NNV_OK && i < x->list.count; i++) {
         const size_t at = x->at[i];
@@ -105,11 +106,11 @@ static enum nnv_status take_from_mistakes(struct nnv_explaining_run *x, struct n
         enum nnv_precision precision;
         bool has_dump;
         if (!x->words[at] || x->promise[at] || x->told[i]->weaker == 0) continue;
-        const char *promise = promise_beside(x, at, nnv_told_by_mistake(&x->list, x->words[at]));
-        if (!promise) continue;
+        const char *best = promise_beside(x, at, nnv_told_by_mistake(&x->list, x->words[at]), promise, promises);
+        if (!best) continue;
         st = nnv_explaining_read(x, at, &has_dump, &spec, &precision, err);
-        if (spec && nnv_explain_promise(spec, precision, promise, x->work, &x->left) == NNV_PROMISE_KEPT)
-            nnv_explaining_by_promise(x, at, promise);
+        if (spec && nnv_explain_promise(spec, precision, best, x->work, &x->left) == NNV_PROMISE_KEPT)
+            nnv_explaining_by_promise(x, at, best);
     }
     return st;
 }
@@ -143,5 +144,5 @@ enum nnv_status nnv_explaining_follow_promises(struct nnv_explaining_run *x, str
         st = check_promises(x, i, promise, promises, err);
     }
     take_empty(x);
-    return st == NNV_OK ? take_from_mistakes(x, err) : st;
+    return st == NNV_OK ? take_from_mistakes(x, promise, promises, err) : st;
 }
