@@ -15,6 +15,9 @@ static const struct cpu_kernels vnni = {.name = "avx512vnni",
                                         .rows_u8 = CPU_VNNI_ROWS,
                                         .lines_u8 = cpu_vnni_lines_u8};
 
+static const struct cpu_kernels amx = {
+    .name = "amx", CPU_MEMBERS, .gemm_u8 = cpu_amx_gemm_u8, .rows_u8 = CPU_AMX_ROWS, .lines_u8 = cpu_vnni_lines_u8};
+
 const struct cpu_kernels *cpu_kernels_avx512(void) {
     __builtin_cpu_init();
     bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -27,9 +30,12 @@ const struct cpu_kernels *cpu_kernels_vnni(void) {
     return cpu_kernels_avx512() && __builtin_cpu_supports("avx512vnni") ? &vnni : NULL;
 }
 
+const struct cpu_kernels *cpu_kernels_amx(void) { return cpu_kernels_vnni() && cpu_amx_allowed() ? &amx : NULL; }
+
 #else
 
 const struct cpu_kernels *cpu_kernels_avx512(void) { return NULL; }
 const struct cpu_kernels *cpu_kernels_vnni(void) { return NULL; }
+const struct cpu_kernels *cpu_kernels_amx(void) { return NULL; }
 
 #endif

@@ -4,9 +4,16 @@
 #define CPU_LEVEL_NAME "base"
 #include "level.h"
 
+static const struct cpu_kernels *base(void) { return &table; }
+
 const struct cpu_kernels *cpu_kernels_pick(const char *name) {
-    const struct cpu_kernels *const levels[] = {cpu_kernels_vnni(), cpu_kernels_avx512(), cpu_kernels_avx2(), &table};
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-        if (levels[i] && (!name || strcmp(name, levels[i]->name) == 0)) return levels[i];
+    static const struct cpu_kernels *(*const levels[])(void) = {cpu_kernels_amx, cpu_kernels_vnni, cpu_kernels_avx512,
+                                                                cpu_kernels_avx2, base};
+    static const char *const names[] = {"amx", "avx512vnni", "avx512", "avx2", "base"};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        if (name && strcmp(name, names[i]) != 0) continue; /* who wants less does not ask for tiles */
+        const struct cpu_kernels *level = levels[i]();
+        if (level || name) return level;
+    }
     return NULL;
 }

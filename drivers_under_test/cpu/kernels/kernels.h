@@ -216,6 +216,7 @@ const struct cpu_kernels *cpu_kernels_pick(const char *name);
 const struct cpu_kernels *cpu_kernels_avx2(void);
 const struct cpu_kernels *cpu_kernels_avx512(void);
 const struct cpu_kernels *cpu_kernels_vnni(void);
+const struct cpu_kernels *cpu_kernels_amx(void);
 
 /** One float16 to float32 and back (nearest even), in integer code. */
 float cpu_half_to_float(uint16_t h);

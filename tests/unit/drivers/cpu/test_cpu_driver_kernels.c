@@ -7,7 +7,7 @@
  */
 #include "tests/kit/op_net.h"
 
-static const char *const levels[] = {"threads=1", "threads=3", "isa=avx512", "isa=avx2", "isa=base"};
+static const char *const levels[] = {"threads=1", "threads=3", "isa=avx512vnni", "isa=avx512", "isa=avx2", "isa=base"};
 
 /** A convolution, or with depthwise set one filter a channel. A fully connected layer is one of 1x1 on one pixel. */
 struct layer {
@@ -253,6 +253,22 @@ static void test_pointwise(void **state) {
     CHECK_ALL(layers);
 }
 
+/**
+ * Where bytes are multiplied in tiles of 16 rows of 64 values: rows that fill two tiles, leave one row or overlap;
+ * whole tiles of depth, a rest, both; runs of each; more rows than go through all panels at once.
+ */
+static void test_tiles(void **state) {
+    (void)state;
+    static const struct layer layers[] = {
+        {1, 2, 2, 64, 16, 1, 1, 1, 1, 1, NO_PADS, false, 0},  {1, 1, 5, 32, 33, 1, 1, 1, 1, 1, NO_PADS, false, 3},
+        {1, 1, 31, 128, 7, 1, 1, 1, 1, 1, NO_PADS, false, 0}, {1, 1, 33, 100, 72, 1, 1, 1, 1, 1, NO_PADS, false, 0},
+        {1, 7, 7, 200, 48, 1, 1, 1, 1, 1, NO_PADS, false, 3}, {1, 17, 18, 68, 41, 1, 1, 1, 1, 1, NO_PADS, false, 0},
+        {2, 7, 40, 32, 40, 3, 3, 1, 1, 1, PADS, false, 0},    {1, 9, 29, 12, 20, 3, 3, 1, 1, 2, PADS, false, 0},
+        {1, 6, 23, 68, 36, 3, 3, 1, 1, 2, PADS, false, 0},    {1, 9, 41, 16, 17, 3, 3, 2, 2, 1, {0, 1, 0, 1}, false, 3},
+    };
+    CHECK_ALL(layers);
+}
+
 /** Runs of 9, 3, 15 and more values; all sides padded, or some; wide enough for the direct way, or not. */
 static void test_filters(void **state) {
     (void)state;
@@ -330,14 +346,42 @@ static void test_ties(void **state) {
         }
 }
 
-enum { UNITS = 500, SCALES = 60 };
+enum { UNITS = 500, SCALES = 60, MOST_ROWS = 37, MOST_INPUTS = 32, TILED_UNITS = 150 };
+
+/** Rows of a product whose sums are the biases: all inputs are their zero point. */
+static void check_near_ties(const char *level, uint32_t rows, uint32_t inputs, uint32_t units, float y_scale,
+                            const int32_t *bias, const uint8_t *expected) {
+    static uint8_t weights[UNITS * MOST_INPUTS], x[MOST_ROWS * MOST_INPUTS], y[MOST_ROWS * UNITS];
+    memset(weights, 3, sizeof weights);
+    memset(x, 9, sizeof x);
+    const struct arg args[] = {T(U8(0.5f, 9), rows, inputs), C(U8(0.25f, 2), weights, units, inputs),
+                               C(((struct kind){ANEURALNETWORKS_TENSOR_INT32, 0.125f, 0}), bias, units), I(0)};
+    struct arg list[4];
+    memcpy(list, args, sizeof list);
+    list[1].bytes = units * inputs;
+    list[2].bytes = units * sizeof *bias;
+    struct nnvts_device *device = NULL;
+    const char *error = NULL;
+    if (load("cpu")->open(level, &device, &error) != NNVTS_STATUS_NONE) return;
+    struct net n = {0};
+    build(&n, ANEURALNETWORKS_FULLY_CONNECTED, T(U8(y_scale, 100), rows, units), list, 4);
+    struct nnvts_prepared_model *p = prepare(device, &n);
+    struct call c = {0};
+    give(&c, x, rows * inputs);
+    take(&c, y, rows * units);
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
+    for (uint32_t i = 0; i < rows * units; i++)
+        if (y[i] != expected[i % units])
+            fail_msg("%s: row %u: sum %d is %d, expected %d", level, i / units, bias[i % units], y[i],
+                     expected[i % units]);
+    p->release(p);
+    device->release(device);
+}
 
 /** Sums beside the middle of two steps, for odd multipliers: rounding is that of the exact product. */
 static void test_near_ties(void **state) {
     (void)state;
     uint32_t seed = 5;
-    uint8_t weights[UNITS];
-    memset(weights, 3, sizeof weights);
     for (int i_scale = 0; i_scale < SCALES; i_scale++) {
         const float y_scale = ldexpf(1 + (float)next_random(&seed) * 0x1p-24f, 6 + i_scale % 12); /* 2^-9 to 2^-21 */
         const double multiplier = 0.125 / (double)y_scale;
@@ -348,35 +392,17 @@ static void test_near_ties(void **state) {
             bias[i] = (int32_t)floor(middle / multiplier) + (int32_t)(next_random(&seed) % 2);
             expected[i] = (uint8_t)fmin(fmax(100 + round(bias[i] * multiplier), 0), 255);
         }
-        const struct arg args[] = {T(U8(0.5f, 9), 1, 1), C(U8(0.25f, 2), weights, UNITS, 1),
-                                   C(((struct kind){ANEURALNETWORKS_TENSOR_INT32, 0.125f, 0}), bias, UNITS), I(0)};
         for (size_t l = 0; l < sizeof levels / sizeof *levels; l++) {
-            struct nnvts_device *device = NULL;
-            const char *error = NULL;
-            if (load("cpu")->open(levels[l], &device, &error) != NNVTS_STATUS_NONE) continue;
-            struct net n = {0};
-            build(&n, ANEURALNETWORKS_FULLY_CONNECTED, T(U8(y_scale, 100), 1, UNITS), args, 4);
-            struct nnvts_prepared_model *p = prepare(device, &n);
-            const uint8_t x[] = {9};
-            uint8_t y[UNITS];
-            struct call c = {0};
-            give(&c, x, 1);
-            take(&c, y, sizeof y);
-            assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
-            for (int i = 0; i < UNITS; i++)
-                if (y[i] != expected[i])
-                    fail_msg("%s: sum %d times %.17g is %d, expected %d", levels[l], bias[i], multiplier, y[i],
-                             expected[i]);
-            p->release(p);
-            device->release(device);
+            check_near_ties(levels[l], 1, 1, UNITS, y_scale, bias, expected);
+            check_near_ties(levels[l], MOST_ROWS, MOST_INPUTS, TILED_UNITS, y_scale, bias, expected);
         }
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pointwise), cmocka_unit_test(test_filters),   cmocka_unit_test(test_depthwise),
-        cmocka_unit_test(test_ties),      cmocka_unit_test(test_near_ties),
+        cmocka_unit_test(test_pointwise), cmocka_unit_test(test_tiles), cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_depthwise), cmocka_unit_test(test_ties),  cmocka_unit_test(test_near_ties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
