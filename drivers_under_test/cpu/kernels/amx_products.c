@@ -52,15 +52,21 @@ bool cpu_amx_allowed(void) {
 
 /* ---------------------------------------------------------------------- blocks */
 
+/** A run is `full` tiles of so many values each, and `rest` values. */
+struct cut {
+    size_t depth, full, rest;
+};
+
 /** A product, the shape of its tiles, and sums that wait for being rounded. */
 struct work {
     const struct cpu_gemm_u8 *g;
     const int32_t *corrections; /**< of each row, or NULL */
     size_t first, end;          /**< rows of the product */
-    size_t height;              /**< rows of a tile */
+    struct cut cut;
+    size_t height; /**< rows of a tile */
     size_t row, rows, done, col;
     int vectors; /**< of the sums */
-    int32_t sums[BLOCK_ROWS * PANEL];
+    _Alignas(TILE_BYTES) int32_t sums[BLOCK_ROWS * PANEL];
 };
 
 /** Rounds and stores two or one of the rows that wait; the least low halves that were met. */
@@ -97,7 +103,20 @@ static __attribute__((noinline)) TARGET void settle(struct work *w, size_t count
         store_some(1, w, count);
 }
 
-/** One step of a block: A's two tiles by one or two of B. */
+/** One step of a block, with four tiles to load: the sums are of 1 or 2 vectors. */
+#define STEP_APART(A1, B1, A2, B2)                                                                                     \
+    do {                                                                                                               \
+        LOAD(A1, a, g->lda);                                                                                           \
+        LOAD(B1, b, step);                                                                                             \
+        MULTIPLY(0, A1, B1);                                                                                           \
+        LOAD(A2, a + lower, g->lda);                                                                                   \
+        MULTIPLY(2, A2, B1);                                                                                           \
+        if (vectors == 1) break;                                                                                       \
+        LOAD(B2, b + TILE_BYTES, step);                                                                                \
+        MULTIPLY(1, A1, B2);                                                                                           \
+        MULTIPLY(3, A2, B2);                                                                                           \
+    } while (0)
+/** The same with two tiles for A and B. */
 #define STEP(A, B)                                                                                                     \
     do {                                                                                                               \
         LOAD(A, a, g->lda);                                                                                            \
@@ -115,11 +134,15 @@ static __attribute__((noinline)) TARGET void settle(struct work *w, size_t count
         MULTIPLY(2, A, B);                                                                                             \
     } while (0)
 
-/** The sums of two tiles of rows from `row` on (which may overlap) by a panel. vectors: a constant of the caller. */
-static inline __attribute__((always_inline)) TILE_TARGET void block(int vectors, struct work *w, size_t row, size_t col,
-                                                                    const int8_t *b) {
+/**
+ * The sums of two tiles of rows from `row` on (which may overlap) by a panel. vectors, and whether the tiles of a run
+ * are all alike, are constants of the caller.
+ */
+static inline __attribute__((always_inline)) TILE_TARGET void block(int vectors, bool alike, struct work *w, size_t row,
+                                                                    size_t col, const int8_t *b) {
     const struct cpu_gemm_u8 *g = w->g;
-    const size_t full = g->length / TILE_BYTES, rest = g->length % TILE_BYTES, step = (size_t)vectors * TILE_BYTES;
+    const size_t depth = w->cut.depth, full = w->cut.full, rest = alike ? 0 : w->cut.rest,
+                 step = (size_t)vectors * TILE_BYTES;
     const size_t down = row + 2 * w->height <= w->end ? w->height : w->end - row - w->height, lower = down * g->lda;
     const size_t steps = g->runs * (full + (rest > 0)), share = (w->rows + steps - 1) / steps;
     const int32_t *bias = g->bias + col;
@@ -131,8 +154,11 @@ static inline __attribute__((always_inline)) TILE_TARGET void block(int vectors,
     }
     for (size_t r = 0; r < g->runs; r++) {
         const uint8_t *a = g->a[r] + row * g->lda;
-        for (size_t s = 0; s < full; s++, a += TILE_BYTES, b += TILE_ROWS * step) {
-            STEP(4, 5);
+        for (size_t s = 0; s < full; s++, a += depth, b += depth / 4 * step) {
+            if (alike)
+                STEP_APART(4, 5, 6, 7);
+            else
+                STEP(4, 5);
             settle(w, share);
         }
         if (!rest) continue;
@@ -152,25 +178,39 @@ static inline __attribute__((always_inline)) TILE_TARGET void block(int vectors,
     w->vectors = vectors;
 }
 
-static TILE_TARGET void block_1(struct work *w, size_t row, size_t col, const int8_t *b) { block(1, w, row, col, b); }
-static TILE_TARGET void block_2(struct work *w, size_t row, size_t col, const int8_t *b) { block(2, w, row, col, b); }
+#define BLOCK(NAME, VECTORS, ALIKE)                                                                                    \
+    static TILE_TARGET void NAME(struct work *w, size_t row, size_t col, const int8_t *b) {                            \
+        block(VECTORS, ALIKE, w, row, col, b);                                                                         \
+    }
+BLOCK(mixed_1, 1, false)
+BLOCK(mixed_2, 2, false)
+BLOCK(alike_1, 1, true)
+BLOCK(alike_2, 2, true)
+static void (*const functions[2][2])(struct work *w, size_t row, size_t col, const int8_t *b) = {{mixed_1, mixed_2},
+                                                                                                 {alike_1, alike_2}};
 
 /* --------------------------------------------------------------------- product */
 
+/** As few tiles as can be, all alike if that needs no more. */
+static struct cut cut_of(size_t length) {
+    const size_t count = (length + TILE_BYTES - 1) / TILE_BYTES;
+    if (length / 4 % count == 0) return (struct cut){length / count, count, 0};
+    return (struct cut){TILE_BYTES, length / TILE_BYTES, length % TILE_BYTES};
+}
+
 /** Tiles 0 to 3: sums; 4, 5: A and B; 6, 7: A and B at the end of a run. */
-static TILE_TARGET void configure(size_t height, size_t rest) {
+static TILE_TARGET void configure(size_t height, const struct cut *cut) {
     struct {
         uint8_t palette, start, reserved[14];
         uint16_t bytes[16];
         uint8_t rows[16];
     } c = {.palette = 1};
-    for (int t = 0; t < 8; t++) {
+    for (int t = 0; t < 4; t++) {
+        const size_t values = t >= 2 && cut->rest ? cut->rest : cut->depth;
         c.bytes[t] = TILE_BYTES;
-        c.rows[t] = (uint8_t)(t == 5 ? TILE_ROWS : height);
-    }
-    if (rest) {
-        c.bytes[6] = (uint16_t)rest;
-        c.rows[7] = (uint8_t)(rest / 4);
+        c.rows[t] = (uint8_t)height;
+        c.bytes[4 + t] = t % 2 == 0 ? (uint16_t)values : TILE_BYTES;
+        c.rows[4 + t] = (uint8_t)(t % 2 == 0 ? height : values / 4);
     }
     __asm__ volatile("ldtilecfg %0" : : "m"(c) : "memory");
 }
@@ -187,13 +227,14 @@ static TILE_TARGET void stretch(const struct cpu_gemm_u8 *g, size_t first, size_
     w.end = first + m;
     w.height = (m + 2 * blocks - 1) / (2 * blocks);
     w.rows = w.done = 0;
+    w.cut = cut_of(g->length);
     if (g->correction) correct(g, first, m, corrections);
-    configure(w.height, g->length % TILE_BYTES);
+    configure(w.height, &w.cut);
     for (size_t col = 0; col < g->n; col += PANEL) {
         const size_t vectors = g->n - col > LANES ? 2 : 1;
         for (size_t t = 0; t < blocks; t++) {
             const size_t wished = t * 2 * w.height, last = m > 2 * w.height ? m - 2 * w.height : 0;
-            (vectors == 2 ? block_2 : block_1)(&w, first + (wished < last ? wished : last), col, b);
+            functions[w.cut.rest == 0][vectors - 1](&w, first + (wished < last ? wished : last), col, b);
         }
         b += panel_steps * vectors * TILE_BYTES;
     }

@@ -260,11 +260,17 @@ static void test_pointwise(void **state) {
 static void test_tiles(void **state) {
     (void)state;
     static const struct layer layers[] = {
-        {1, 2, 2, 64, 16, 1, 1, 1, 1, 1, NO_PADS, false, 0},  {1, 1, 5, 32, 33, 1, 1, 1, 1, 1, NO_PADS, false, 3},
-        {1, 1, 31, 128, 7, 1, 1, 1, 1, 1, NO_PADS, false, 0}, {1, 1, 33, 100, 72, 1, 1, 1, 1, 1, NO_PADS, false, 0},
-        {1, 7, 7, 200, 48, 1, 1, 1, 1, 1, NO_PADS, false, 3}, {1, 17, 18, 68, 41, 1, 1, 1, 1, 1, NO_PADS, false, 0},
-        {2, 7, 40, 32, 40, 3, 3, 1, 1, 1, PADS, false, 0},    {1, 9, 29, 12, 20, 3, 3, 1, 1, 2, PADS, false, 0},
-        {1, 6, 23, 68, 36, 3, 3, 1, 1, 2, PADS, false, 0},    {1, 9, 41, 16, 17, 3, 3, 2, 2, 1, {0, 1, 0, 1}, false, 3},
+        {1, 2, 2, 64, 16, 1, 1, 1, 1, 1, NO_PADS, false, 0},
+        {1, 1, 5, 32, 33, 1, 1, 1, 1, 1, NO_PADS, false, 3},
+        {1, 1, 31, 128, 7, 1, 1, 1, 1, 1, NO_PADS, false, 0},
+        {1, 1, 33, 100, 72, 1, 1, 1, 1, 1, NO_PADS, false, 0},
+        {1, 7, 7, 200, 48, 1, 1, 1, 1, 1, NO_PADS, false, 3},
+        {1, 17, 18, 68, 41, 1, 1, 1, 1, 1, NO_PADS, false, 0},
+        {2, 7, 40, 32, 40, 3, 3, 1, 1, 1, PADS, false, 0},
+        {1, 9, 29, 12, 20, 3, 3, 1, 1, 2, PADS, false, 0},
+        {1, 6, 23, 68, 36, 3, 3, 1, 1, 2, PADS, false, 0},
+        {1, 2, 300, 16, 33, 2, 3, 1, 1, 1, PADS, false, 0},
+        {1, 9, 41, 16, 17, 3, 3, 2, 2, 1, {0, 1, 0, 1}, false, 3},
     };
     CHECK_ALL(layers);
 }
