@@ -6,7 +6,7 @@
 
 #include "vnni_store.h"
 
-enum { ROWS = CPU_VNNI_ROWS, BLOCK = 20 * ROWS };
+enum { ROWS = CPU_VNNI_ROWS, BLOCK = 20 * ROWS, OTHERS = 2 };
 
 INLINE __m512i four(const uint8_t *p) {
     int32_t bytes;
@@ -22,7 +22,8 @@ INLINE __m512i four(const uint8_t *p) {
  */
 INLINE void tile(int rows, int vectors, const struct cpu_gemm_u8 *g, const int32_t *corrections, size_t row, size_t col,
                  const int8_t *b) {
-    __m512i acc[ROWS][2];
+    __m512i acc[ROWS][2], others[OTHERS][2];
+    UNROLL for (int o = 0; o < OTHERS; o++) for (int v = 0; v < vectors; v++) others[o][v] = _mm512_setzero_si512();
     const size_t lda = g->lda, steps = (g->length + 3) / 4, odd = g->length % 4;
     if (corrections) {
         UNROLL for (int i = 0; i < rows; i++) for (int v = 0; v < vectors; v++) acc[i][v] =
@@ -42,6 +43,12 @@ INLINE void tile(int rows, int vectors, const struct cpu_gemm_u8 *g, const int32
                 const __m512i x = four(a[i / 3] + (size_t)(i % 3) * lda);
                 for (int v = 0; v < vectors; v++) acc[i][v] = dot(acc[i][v], x, w[v]);
             }
+            for (int v = 0; rows == 1 && v < vectors; v++) { /* the next step need not wait for this one */
+                const __m512i sum = acc[0][v];
+                acc[0][v] = others[0][v];
+                others[0][v] = others[1][v];
+                others[1][v] = sum;
+            }
             b += vectors * 64;
             UNROLL for (int i = 0; i < rows; i += 3) {
                 a[i / 3] += ahead;
@@ -50,6 +57,8 @@ INLINE void tile(int rows, int vectors, const struct cpu_gemm_u8 *g, const int32
             ahead = 4;
         }
     }
+    for (int v = 0; rows == 1 && v < vectors; v++)
+        acc[0][v] = _mm512_add_epi32(acc[0][v], _mm512_add_epi32(others[0][v], others[1][v]));
     const __m512i least = vectors == 2 ? store_wide(rows, g, acc, row, col) : store_narrow(rows, g, acc, row, col);
     if (__builtin_expect(hits_of(least) != 0, 0)) {
         int32_t sums[ROWS * 2 * LANES];
