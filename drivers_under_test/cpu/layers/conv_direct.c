@@ -6,7 +6,7 @@
  */
 #include "conv.h"
 
-enum { ROWS_AT_ONCE = 8, LEAST_WIDTH = 8 };
+enum { MOST_ROWS = 8, LEAST_WIDTH = 8 };
 
 size_t cpu_conv_run_length(const struct cpu_window *w, size_t depth, bool whole) {
     return w->dilation_w == 1 && whole ? w->filter_w * depth : depth;
@@ -38,9 +38,9 @@ struct direct {
     const struct cpu_product *p;
     const struct cpu_kernels *kernels;
     struct inner inner;
-    size_t element, runs;
-    const void **at; /**< per thread */
-    char *gathered;  /**< per thread: a pixel of each row at once */
+    size_t element, runs, parts; /**< parts: nearly equal numbers of rows, as many parts for each thread */
+    const void **at;             /**< per thread */
+    char *gathered;              /**< per thread: a pixel of each row at once */
     size_t gathered_bytes;
     const char *zeros; /**< a line of the image */
 };
@@ -83,12 +83,11 @@ static void middle(const struct direct *d, size_t row, const void **at) {
 
 static void items(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
     const struct direct *d = arg;
-    const size_t all = (size_t)d->v->out.n * d->v->out.h;
+    const size_t rows = (size_t)d->v->out.n * d->v->out.h;
     const void **at = d->at + worker * d->runs;
     char *gathered = d->gathered + worker * d->gathered_bytes;
     for (size_t item = begin; item < end; item++) {
-        const size_t first = item * ROWS_AT_ONCE, left = all - first;
-        const size_t count = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
+        const size_t first = rows * item / d->parts, count = rows * (item + 1) / d->parts - first;
         for (uint32_t col = 0; col < d->v->out.w; col++)
             if (col < d->inner.first || col >= d->inner.end) edge(d, first, count, col, at, gathered);
         for (size_t i = 0; i < count; i++) middle(d, first + i, at);
@@ -105,15 +104,16 @@ bool cpu_conv_run_direct(struct cpu_run *run, const struct cpu_conv *v, const st
                        .inner = inner_of(v),
                        .element = element,
                        .runs = w->k / w->run,
-                       .gathered_bytes = ROWS_AT_ONCE * w->k * element};
+                       .parts = (rows + MOST_ROWS * threads - 1) / (MOST_ROWS * threads) * threads,
+                       .gathered_bytes = MOST_ROWS * w->k * element};
+    if (d.parts > rows) d.parts = rows;
     d.at = cpu_scratch(run, threads * d.runs * sizeof *d.at);
     d.gathered = cpu_scratch(run, threads * d.gathered_bytes);
     char *zeros = cpu_scratch(run, line * element);
     if (!d.at || !d.gathered || !zeros) return false;
     cpu_dense_zero(w, line, zeros);
     d.zeros = zeros;
-    cpu_threads_run(run->threads, (uint32_t)((rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE), cpu_product_ns(product), items,
-                    &d);
+    cpu_threads_run(run->threads, (uint32_t)d.parts, cpu_product_ns(product), items, &d);
     cpu_blocks_put(&run->scratch, d.at);
     cpu_blocks_put(&run->scratch, d.gathered);
     cpu_blocks_put(&run->scratch, zeros);
