@@ -5,6 +5,10 @@
  * the ends, results halfway between two steps. Quantised results must be exact; floats are small integers, whose sums
  * are.
  */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "tests/kit/op_net.h"
 
 static const char *const levels[] = {"threads=1", "threads=3", "isa=avx512vnni", "isa=avx512", "isa=avx2", "isa=base"};
@@ -405,10 +409,42 @@ static void test_near_ties(void **state) {
     }
 }
 
+static bool opens(const char *options) {
+    struct nnvts_device *device = NULL;
+    const char *error = NULL;
+    if (load("cpu")->open(options, &device, &error) != NNVTS_STATUS_NONE) return false;
+    device->release(device);
+    return true;
+}
+
+/**
+ * A signal stack without room for tiles: the system refuses them, and the driver opens all the same. In a process of
+ * its own, before any other has asked.
+ */
+static void test_small_signal_stack(void **state) {
+    (void)state;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        static char stack[8192];
+        const bool set = sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL) == 0;
+        _exit(!set ? 2 : opens("isa=amx") ? 3 : opens(NULL) ? 0 : 4);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pointwise), cmocka_unit_test(test_tiles), cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_depthwise), cmocka_unit_test(test_ties),  cmocka_unit_test(test_near_ties),
+        cmocka_unit_test(test_small_signal_stack),
+        cmocka_unit_test(test_pointwise),
+        cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_depthwise),
+        cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_near_ties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
