@@ -127,7 +127,7 @@ typedef void (*cpu_pair_u8_fn)(size_t n, const uint8_t *a, const uint8_t *b, con
 struct cpu_kernels {
     const char *name;
     uint32_t panel; /**< columns of a panel */
-    uint32_t rows;  /**< of a tile: f32 and s16 */
+    uint32_t rows;  /**< of a tile of floats */
     uint32_t rows_u8;
 
     void (*gemm_f32)(const struct cpu_gemm_f32 *g);

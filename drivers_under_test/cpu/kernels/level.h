@@ -13,11 +13,14 @@
 #include "simd.h"
 
 enum { PANEL = 2 * LANES, MOST_ROWS = 8, SUMS = 16, BLOCK = 256 };
+/** Rows of a tile of floats: on AVX-512 28 sums, so that few loads of weights go with a product. */
 #if CPU_LEVEL == 2
-enum { TALL_ROWS = 14 }; /* of tiles one vector wide: as many sums as hide how long a product takes */
+enum { F32_ROWS = 14, MOST_F32_ROWS = F32_ROWS };
 #else
-enum { TALL_ROWS = MOST_ROWS };
+enum { F32_ROWS = ROWS, MOST_F32_ROWS = 6 };
 #endif
+/** Floats: of packed weights that stay in the first cache beside a tile's rows, of its lines, of a short row. */
+enum { NEAR_FLOATS = 6144, LINE = 16, SHORT_ROW = 64 };
 #define INLINE static inline __attribute__((always_inline)) CPU_TARGET
 #define UNROLL _Pragma("GCC unroll 16")
 
@@ -50,7 +53,7 @@ INLINE uint32_t bits_of(float f) {
 
 /** The members of a table, the name apart. */
 #define CPU_MEMBERS                                                                                                    \
-    .panel = PANEL, .rows = ROWS, .gemm_f32 = gemm_f32, .gemm_s16 = gemm_s16, .depthwise_f32 = depthwise_f32,          \
+    .panel = PANEL, .rows = F32_ROWS, .gemm_f32 = gemm_f32, .gemm_s16 = gemm_s16, .depthwise_f32 = depthwise_f32,      \
     .depthwise_s32 = depthwise_s32, .requantize = requantize, .lines_f32 = lines_f32, .pool_sum_f32 = pool_sum_f32,    \
     .pool_max_f32 = pool_max_f32, .pool_square_f32 = pool_square_f32, .pool_max_u8 = pool_max_u8,                      \
     .arithmetic_f32 = {add_f32, sub_f32, mul_f32, div_f32}, .arithmetic_u8 = {add_u8, sub_u8, mul_u8},                 \

@@ -3,12 +3,12 @@
 
 /** One tile: rows x vectors * LANES columns; both are constants of the caller. */
 INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, size_t row, size_t col, const float *b) {
-    vf acc[TALL_ROWS][2];
+    vf acc[MOST_F32_ROWS][2];
     const size_t lda = g->lda, width = g->n - col, columns = vectors * LANES;
     UNROLL for (int i = 0; i < rows; i++) for (size_t v = 0; v < vectors; v++) acc[i][v] =
         VF_LOAD(g->bias + col + v * LANES);
     for (size_t r = 0; r < g->runs; r++) {
-        const float *a[(TALL_ROWS + 2) / 3];
+        const float *a[(MOST_F32_ROWS + 2) / 3];
         UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] = g->a[r] + (row + (size_t)i) * lda;
         for (size_t k = 0; k < g->length; k++, b += columns) {
             vf w[2];
@@ -59,23 +59,65 @@ INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, siz
         TILE(ROWS, __VA_ARGS__);                                                                                       \
         break;
 
-static CPU_TARGET void gemm_f32(const struct cpu_gemm_f32 *g) {
-    const float *b = g->b;
-    for (size_t col = 0; col < g->n; col += PANEL) {
-        const bool narrow = g->n - col <= LANES;
-        size_t first = 0;
-        if (narrow && (int)TALL_ROWS > (int)MOST_ROWS)
-            for (; first + TALL_ROWS <= g->m; first += TALL_ROWS) tile_f32(TALL_ROWS, 1, g, first, col, b);
-        const size_t left = g->m - first, count = (left + ROWS - 1) / ROWS;
-        for (size_t t = 0; t < count; t++) { /* tiles of nearly equal heights */
-            const size_t row = first + left * t / count, rows = first + left * (t + 1) / count - row;
-            if (narrow) switch (rows) {
-                    TILE_CASES(tile_f32, 1, g, row, col, b)
-                }
-            else
-                switch (rows) { TILE_CASES(tile_f32, 2, g, row, col, b) }
+#define TILE_F32(ROWS, VECTORS)                                                                                        \
+    case ROWS:                                                                                                         \
+        tile_f32(ROWS, VECTORS, g, row, col, b);                                                                       \
+        break;
+#if CPU_LEVEL == 2
+#define TILE_F32_HEIGHTS(EACH, VECTORS)                                                                                \
+    EACH(1, VECTORS)                                                                                                   \
+    EACH(2, VECTORS)                                                                                                   \
+    EACH(3, VECTORS)                                                                                                   \
+    EACH(4, VECTORS)                                                                                                   \
+    EACH(5, VECTORS)                                                                                                   \
+    EACH(6, VECTORS)                                                                                                   \
+    EACH(7, VECTORS)                                                                                                   \
+    EACH(8, VECTORS)                                                                                                   \
+    EACH(9, VECTORS)                                                                                                   \
+    EACH(10, VECTORS)                                                                                                  \
+    EACH(11, VECTORS)                                                                                                  \
+    EACH(12, VECTORS)                                                                                                  \
+    EACH(13, VECTORS)                                                                                                  \
+    EACH(14, VECTORS)
+#else
+#define TILE_F32_HEIGHTS(EACH, VECTORS)                                                                                \
+    EACH(1, VECTORS)                                                                                                   \
+    EACH(2, VECTORS)                                                                                                   \
+    EACH(3, VECTORS)                                                                                                   \
+    EACH(4, VECTORS)                                                                                                   \
+    EACH(5, VECTORS)                                                                                                   \
+    EACH(6, VECTORS)
+#endif
+
+/** A tile of `rows` rows of a panel, in this function: a call for each would cost short products a tenth. */
+INLINE void tiles_f32(const struct cpu_gemm_f32 *g, size_t row, size_t rows, size_t col, const float *b) {
+    if (g->n - col <= LANES) switch (rows) {
+            TILE_F32_HEIGHTS(TILE_F32, 1)
         }
-        b += g->runs * g->length * (narrow ? LANES : PANEL);
+    else
+        switch (rows) { TILE_F32_HEIGHTS(TILE_F32, 2) }
+}
+
+/** Fetches short rows, which end before the processor has seen that they will be read. */
+INLINE void prefetch_rows(const struct cpu_gemm_f32 *g, size_t row, size_t rows) {
+    if (g->runs != 1 || g->length > SHORT_ROW) return;
+    for (size_t i = 0; i < rows && row + i < g->m; i++)
+        for (size_t k = 0; k < g->length; k += LINE) __builtin_prefetch(g->a[0] + (row + i) * g->lda + k);
+}
+
+/** As many panels at once as stay near: rows are read and results written in the order in which they lie. */
+static CPU_TARGET void gemm_f32(const struct cpu_gemm_f32 *g) {
+    if (g->m == 0) return;
+    const size_t k = g->runs * g->length, count = (g->m + F32_ROWS - 1) / F32_ROWS;
+    const size_t height = g->m / count, taller = g->m % count;
+    const size_t fitting = NEAR_FLOATS / (k ? k : 1) / PANEL * PANEL, group = fitting ? fitting : PANEL;
+    for (size_t first = 0; first < g->n; first += group) {
+        const size_t end = g->n - first < group ? g->n : first + group;
+        for (size_t row = 0, rows; row < g->m; row += rows) { /* tiles of nearly equal heights */
+            rows = row < taller * (height + 1) ? height + 1 : height;
+            prefetch_rows(g, row + rows, rows);
+            for (size_t col = first; col < end; col += PANEL) tiles_f32(g, row, rows, col, g->b + col * k);
+        }
     }
 }
 

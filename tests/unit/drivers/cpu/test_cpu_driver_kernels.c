@@ -244,7 +244,7 @@ static void check_all(const struct layer *layers, size_t count) {
 #define PADS                                                                                                           \
     { 1, 1, 1, 1 }
 
-/** Remainders of pixels (tiles have 12, 8, 6 or 4), of channels (panels have 32, 16 or 8), and of depth (fours). */
+/** Remainders of pixels (tiles have 14, 12, 6 or 4), of channels (panels have 32, 16 or 8), and of depth (fours). */
 static void test_pointwise(void **state) {
     (void)state;
     static const struct layer layers[] = {
@@ -255,6 +255,18 @@ static void test_pointwise(void **state) {
         {1, 4, 9, 36, 64, 1, 1, 1, 1, 1, {0, 0, 0, 0}, false, 0},
     };
     CHECK_ALL(layers);
+}
+
+/** Tiles of any height, of panels and half panels; few panels at once, or all of them. */
+static void test_heights(void **state) {
+    (void)state;
+    for (uint32_t rows = 1; rows <= 29; rows++) {
+        const struct layer layers[] = {
+            {1, 1, rows, 9, 40, 1, 1, 1, 1, 1, NO_PADS, false, 0},
+            {1, 1, rows, 130, 76, 1, 1, 1, 1, 1, NO_PADS, false, 0},
+        };
+        CHECK_ALL(layers);
+    }
 }
 
 /**
@@ -440,6 +452,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_signal_stack),
         cmocka_unit_test(test_pointwise),
+        cmocka_unit_test(test_heights),
         cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_depthwise),
