@@ -18,7 +18,9 @@ INLINE void line_tile(int rows, int cols, int stride, const struct cpu_lines_f32
                       size_t row, size_t col, ptrdiff_t first, size_t c, const float *weights) {
     const int inputs = (cols - 1) * stride + 3;
     const size_t channels = l->channels;
-    const ptrdiff_t ahead = (ptrdiff_t)(channels > 128 ? 4 * LANES : channels * (size_t)(cols * stride)); /* floats */
+    /* the next tile's; of many channels the lines of a tile share too few sets of the cache to come early */
+    const bool early = stride == 2 && channels <= 128;
+    const ptrdiff_t ahead = (ptrdiff_t)(channels * (size_t)(cols * stride)); /* floats */
     const bool before = first<0, behind = first + inputs>(ptrdiff_t) l->width;
     vf acc[LINE_ROWS][LINE_COLS], w[9];
     UNROLL_LINE for (size_t t = 0; t < 9; t++) w[t] = VF_LOAD(weights + (t + 1) * LANES);
@@ -26,7 +28,7 @@ INLINE void line_tile(int rows, int cols, int stride, const struct cpu_lines_f32
     UNROLL_LINE for (int r = 0; r < (rows - 1) * stride + 3; r++) {
         const float *x = lines[r] + first * (ptrdiff_t)channels + (ptrdiff_t)c;
         UNROLL_LINE for (int j = 0; j < inputs; j++) {
-            if (stride == 2 && r > 0) __builtin_prefetch(x + ahead);
+            if (early && r > 0) __builtin_prefetch(x + ahead);
             vf v = VF_SET1(0.0f);
             if (!(j == 0 && before) && !(j == inputs - 1 && behind)) v = VF_LOAD(x);
             x += channels;
