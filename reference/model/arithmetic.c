@@ -261,11 +261,26 @@ void nnv_arithmetic_text(const struct nnv_arithmetic *a, char text[NNV_ARITHMETI
 
 /* ------------------------------------------------------------------- weaker */
 
+static bool is_inexact(struct nnv_schemes is) { return nnv_scheme_is_weak(is.one) || nnv_scheme_is_weak(is.other); }
+
+static struct nnv_arithmetic without_schemes(const struct nnv_arithmetic *a) {
+    struct nnv_arithmetic any = *a;
+    any.schemes = (struct nnv_schemes){NNV_SCHEME_ANY, NNV_SCHEME_ANY};
+    any.uses = 0;
+    return any;
+}
+
+struct nnv_arithmetic nnv_arithmetic_of_any_scheme(const struct nnv_arithmetic *a) {
+    struct nnv_arithmetic any = without_schemes(a);
+    bool inexact = is_inexact(a->schemes);
+    for (uint32_t i = 0; i < a->uses; i++) inexact = inexact || is_inexact(a->use[i].is);
+    if (inexact && any.requantise < 1) any.requantise = 1;
+    return any;
+}
+
 const char *nnv_arithmetic_weaker(const struct nnv_arithmetic *from, size_t i, struct nnv_arithmetic *out) {
     if ((from->schemes.one != NNV_SCHEME_ANY || from->uses > 0) && i-- == 0) {
-        *out = *from;
-        out->schemes = (struct nnv_schemes){NNV_SCHEME_ANY, NNV_SCHEME_ANY};
-        out->uses = 0;
+        *out = without_schemes(from);
         return "sums of products are requantised by any exact scheme";
     }
     for (size_t k = 0; k < KEYS; k++) {

@@ -55,6 +55,11 @@ bool nnv_arithmetic_is_weak(const struct nnv_arithmetic *a);
 struct nnv_schemes nnv_arithmetic_schemes(const struct nnv_arithmetic *a, int32_t op, int32_t type);
 /** Sets them. False: there is no room. */
 bool nnv_arithmetic_use(struct nnv_arithmetic *a, int32_t op, int32_t type, struct nnv_schemes is);
+/**
+ * What holds of a graph that others compute a part of, too, or whose operations are said in other words: sums of
+ * products are requantised by any scheme. Where a scheme was promised that is not exact, one unit more is right.
+ */
+struct nnv_arithmetic nnv_arithmetic_of_any_scheme(const struct nnv_arithmetic *a);
 /** What nnv_arithmetic_weaker() gives: a promise for each key, and one for the schemes. */
 enum { NNV_ARITHMETIC_KEYS = 9 };
 /**

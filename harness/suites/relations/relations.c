@@ -219,6 +219,13 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
     struct nnv_context s;
     struct nnv_related r;
     struct nnv_err err = {0};
+    struct nnv_case_env other_words = *env;
+    struct nnv_arithmetic any;
+    if (env->arithmetic && relation && relation->compare == NNV_RELATION_BUDGETS) {
+        any = nnv_arithmetic_of_any_scheme(env->arithmetic);
+        other_words.arithmetic = &any;
+        env = &other_words;
+    }
     nnv_context_begin(&s, env, result);
     enum nnv_status st = nnv_relations_draw(env->config, c, relation, env->arena, &r, &err);
     if (st == NNV_UNSUPPORTED) {

@@ -385,6 +385,13 @@ static void texts(void **state) {
     assert_int_equal(nnv_arithmetic_parse("steps=float32,rescale=3", &a, &err), NNV_OK);
     assert_true(nnv_arithmetic_add_android(&a, &b));
     assert_true(b.wide_steps && b.half_sums && b.saturate && b.rescale > 2 && b.logistic > 0);
+    /* a graph that others compute a part of: no scheme, and a unit more where it was not exact */
+    assert_int_equal(nnv_arithmetic_parse("functions=8,requantise=twice,MUL/quant8_asymm=exact-up", &a, &err), NNV_OK);
+    b = nnv_arithmetic_of_any_scheme(&a);
+    assert_true(b.schemes.one == NNV_SCHEME_ANY && b.uses == 0 && b.requantise == 0 && b.functions == 8);
+    assert_int_equal(nnv_arithmetic_parse("requantise=0.75,MUL/quant8_asymm=twice+floor", &a, &err), NNV_OK);
+    b = nnv_arithmetic_of_any_scheme(&a);
+    assert_true(b.uses == 0 && b.requantise == 1);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
