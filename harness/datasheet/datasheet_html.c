@@ -5,8 +5,8 @@
 #include "reports/html/page.h"
 
 static const char style[] =
-    "td ul { margin: 0; padding-left: 1.1em; min-width: 24em } td.none { color: var(--soft) } "
-    "td.wrong { color: var(--F) } td.soft { min-width: 18em } td b { display: block; min-width: 10em }\n";
+    "td ul { margin: 0; padding-left: 1.1em; min-width: 17em } td.none { color: var(--soft) } "
+    "td.wrong { color: var(--F) } td.soft { min-width: 13em } td b { display: block; min-width: 10em }\n";
 
 /** Rows of one operation that say the same stand in one line. */
 static bool alike(const struct nnv_sheet_row *a, const struct nnv_sheet_row *b) {
