@@ -460,7 +460,8 @@ void nnv_settle_requantise(struct nnv_numeric *n) {
         nnv_text_addf(&who, "all %u operations and types", n->products);
         snprintf(is, sizeof is, "%s", nnv_scheme_is(n->product[0].is.one));
     } else {
-        snprintf(is, sizeof is, "%u scheme%s, and %d not recognised", schemes, schemes == 1 ? "" : "s", __builtin_popcountll(left));
+        snprintf(is, sizeof is, "%u scheme%s, and %d not recognised", schemes, schemes == 1 ? "" : "s",
+                 __builtin_popcountll(left));
     }
     if (!n->partial)
         nnv_numeric_say(&(struct nnv_numeric_engine){.out = n}, "all operations", "requantisation", is,
