@@ -132,7 +132,7 @@ uint32_t nnv_buckets_add(struct nnv_buckets *b, const struct nnv_bucket_case *c)
     struct nnv_bucket *bucket = &b->item[n];
     bucket->count++;
     if (c->tried && c->explained_op) bucket->suspect = nnv_arena_strdup(b->arena, c->explained_op);
-    bucket->tried = bucket->tried || c->tried;
+    bucket->tried += c->tried;
     if (c->where && !bucket->where) bucket->where = nnv_arena_strdup(b->arena, c->where);
     if (c->compared < bucket->smallest_compared) {
         bucket->smallest = c->id;

@@ -36,7 +36,7 @@ struct nnv_bucket {
     bool explained;          /**< it is: what the driver seems to do */
     bool promise;            /**< or by which weaker promise of its arithmetic it would be right */
     const char *where;       /**< the condition under which the cases fail, or NULL */
-    bool tried;              /**< a case was to be explained, and could not be */
+    size_t tried;            /**< cases that were to be explained, and could not be */
     const char *suspect;     /**< then: an operation in it that is wrong elsewhere, or "" */
     size_t count;            /**< cases */
     size_t first;            /**< id of the first case */

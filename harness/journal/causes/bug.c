@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/journal/causes/condition.h"
 #include "harness/journal/causes/group.h"
 #include "harness/journal/verdict.h"
 
@@ -57,19 +58,98 @@ static bool counts_cases(const char *where) {
 }
 
 static void take_bucket(struct nnv_bug *bug, const struct nnv_bucket *b) {
-    const char *where = bug->count > 0 && counts_cases(b->where) ? NULL : b->where;
-    if (bug->count > 0 && counts_cases(bug->where)) bug->where = NULL;
-    if (tells_better(b, bug)) {
+    const bool better = tells_better(b, bug);
+    if (!bug->where) bug->where = b->where; /* the fullest that has one: it is the first */
+    if (better) {
         bug->verdict = b->verdict;
         bug->words = nnv_bucket_is_of_values(b) ? nnv_why_words(b->why) : b->like;
         bug->explained = b->explained;
         bug->promise = b->promise;
         bug->smallest = b->smallest;
-        if (where) bug->where = where;
     }
-    if (!bug->where) bug->where = where;
     if (bug->count == 0 || b->first < bug->first) bug->first = b->first;
     bug->count += b->count;
+}
+
+/** The cases of the bug of first bucket n whose buckets have a condition that says this; length 0: that is this. */
+static size_t cases_that_say(const struct nnv_grouping *g, uint32_t n, const char *text, size_t length) {
+    const struct nnv_buckets *buckets = &g->bugs->buckets;
+    size_t cases = 0;
+    for (uint32_t b = n; b < buckets->map.count; b++) {
+        const char *where = buckets->item[b].where;
+        if (nnv_group_root(g, b) != n || !where) continue;
+        if (!text || (length > 0 ? nnv_condition_has(where, text, length) : strcmp(where, text) == 0))
+            cases += buckets->item[b].count;
+    }
+    return cases;
+}
+
+/** True if nearly all cases of the bug say this; *most: or most of those of which there is something to say. */
+static bool says(const struct nnv_grouping *g, uint32_t n, size_t count, const char *text, size_t length, bool *most) {
+    const size_t cases = cases_that_say(g, n, text, length), known = cases_that_say(g, n, NULL, 0);
+    *most = 2 * cases > known && 4 * cases >= count;
+    return 10 * cases >= 9 * count;
+}
+
+/** Adds the parts of a condition that all have, or else, as "mostly", those that most have; false: there are none. */
+static bool add_common_parts(const struct nnv_grouping *g, uint32_t n, size_t count, const char *where, bool all,
+                             struct nnv_text *t) {
+    const size_t before = t->len;
+    const bool parts = strstr(where, "where ") != NULL;
+    size_t length;
+    bool most;
+    for (const char *p = nnv_condition_part(where, NULL, &length); p; p = nnv_condition_part(where, p, &length)) {
+        if (!(says(g, n, count, p, length, &most) || (most && !all && parts))) continue;
+        nnv_text_add(t, t->len > before ? " and " : !parts ? "" : all ? "only where " : "mostly where ");
+        nnv_text_add_n(t, p, length);
+    }
+    return t->len > before;
+}
+
+/** Adds what all or most say of elements; false: nothing. */
+static bool add_common_elements(const struct nnv_grouping *g, uint32_t n, size_t count, const char *where,
+                                struct nnv_text *t) {
+    size_t length;
+    bool most;
+    const char *elements = nnv_condition_elements(where, &length);
+    if (!elements) return false;
+    const bool all = says(g, n, count, elements, length, &most);
+    if (all || most) nnv_text_addf(t, "%s%s%.*s", t->len ? "; " : "", all ? "" : "mostly ", (int)length, elements);
+    return all || most;
+}
+
+/**
+ * A bug of several buckets has the condition of one of them only if nearly all of its cases have it; else what of it
+ * nearly all have, or most, without the numbers of cases, which are of this one. False: no memory.
+ */
+static bool tell_common_condition(const struct nnv_grouping *g, uint32_t n, struct nnv_bug *bug) {
+    const struct nnv_buckets *all = &g->bugs->buckets;
+    struct nnv_text t = {0};
+    bool most, parts = false, elements = false;
+    if (!bug->where || bug->count == all->item[n].count) return true;
+    if (!counts_cases(bug->where) && says(g, n, bug->count, bug->where, 0, &most)) return true;
+    for (uint32_t b = n; b < all->map.count && !parts; b++)
+        if (nnv_group_root(g, b) == n && all->item[b].where)
+            parts = add_common_parts(g, n, bug->count, all->item[b].where, true, &t) ||
+                    add_common_parts(g, n, bug->count, all->item[b].where, false, &t);
+    for (uint32_t b = n; b < all->map.count && !elements; b++)
+        if (nnv_group_root(g, b) == n) elements = add_common_elements(g, n, bug->count, all->item[b].where, &t);
+    bug->where = t.len > 0 && !t.failed ? nnv_arena_strdup(all->arena, t.data) : NULL;
+    const bool ok = !t.failed && (bug->where || t.len == 0);
+    nnv_text_free(&t);
+    return ok;
+}
+
+/** True if a mistake tells a bug of which twice as many cases were tried in vain: it is part of something else. */
+static bool is_mostly_unexplained(const struct nnv_grouping *g, uint32_t n, const struct nnv_bug *bug) {
+    const struct nnv_buckets *all = &g->bugs->buckets;
+    size_t explained = 0, tried = 0;
+    for (uint32_t b = n; b < all->map.count; b++) {
+        if (nnv_group_root(g, b) != n) continue;
+        explained += all->item[b].explained ? all->item[b].count : 0;
+        tried += all->item[b].tried;
+    }
+    return bug->explained && !bug->promise && tried > 2 * explained;
 }
 
 static int fuller(const void *pa, const void *pb) {
@@ -102,14 +182,14 @@ static enum nnv_status name_all(struct nnv_grouping *g, struct nnv_err *err) {
 }
 
 /** What the records of cases that nothing explains have in common; of[i] is still the bucket of case i. */
-static const char *plain_words(const struct nnv_grouping *g) {
+static const char *plain_words(const struct nnv_grouping *g, uint32_t root) {
     enum { LOOKED_AT = 64 };
     uint32_t records = 0, tried = 0, passed = 0, nan = 0;
     for (size_t i = 0; i < g->r->count && records < LOOKED_AT; i++) {
         const uint32_t b = g->bugs->of[i];
         struct nnv_err ignored = {0};
         json_t *record = NULL;
-        if (b == NNV_MAP_NONE || nnv_group_root(g, b) != nnv_group_root(g, g->plain)) continue;
+        if (b == NNV_MAP_NONE || nnv_group_root(g, b) != root) continue;
         if (nnv_report_record(g->r, i, &record, &ignored) != NNV_OK) break;
         const char *again = nnv_json_text(record, "again", "");
         const json_t *worst = json_object_get(json_array_get(json_object_get(record, "outputs"), 0), "worst");
@@ -150,11 +230,15 @@ static enum nnv_status make_bugs(struct nnv_grouping *g, struct nnv_err *err) {
         bug_of[b] = root == b ? bugs->count++ : bug_of[root];
         take_bucket(&bugs->item[bug_of[b]], &bugs->buckets.item[b]);
     }
+    for (uint32_t k = 0; ok && k < n; k++)
+        ok = nnv_group_root(g, k) != k || tell_common_condition(g, k, &bugs->item[bug_of[k]]);
     for (uint32_t k = 0; ok && k < n; k++) ok = nnv_group_root(g, k) != k || tell_family(g, k, &bugs->item[bug_of[k]]);
-    if (ok && g->plain != NNV_MAP_NONE) {
-        struct nnv_bug *bug = &bugs->item[bug_of[nnv_group_root(g, g->plain)]];
+    const uint32_t plain = g->plain == NNV_MAP_NONE ? NNV_MAP_NONE : nnv_group_root(g, g->plain);
+    for (uint32_t k = 0; ok && k < n; k++) {
+        struct nnv_bug *bug = &bugs->item[bug_of[k]];
+        if (k != plain && (nnv_group_root(g, k) != k || !is_mostly_unexplained(g, k, bug))) continue;
         bug->explained = false;
-        bug->words = plain_words(g);
+        bug->words = plain_words(g, k);
     }
     for (size_t i = 0; ok && i < g->r->count; i++)
         if (bugs->of[i] != NNV_MAP_NONE) bugs->of[i] = bug_of[bugs->of[i]];

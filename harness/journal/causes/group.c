@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/journal/causes/condition.h"
 #include "harness/journal/verdict.h"
 
 enum { FRAMES = 32 };
@@ -46,15 +47,9 @@ static const char *answer_in(const char *text) {
 
 /** Adds the first part of the condition, without how often it holds. */
 static void add_condition(struct nnv_text *t, const char *where) {
-    const char *of = strstr(where, "where ");
-    if (of) where = of;
-    static const char *const ends[] = {" (", " and ", ";"};
-    size_t n = strlen(where);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        const char *end = strstr(where, ends[i]);
-        if (end && (size_t)(end - where) < n) n = (size_t)(end - where);
-    }
-    nnv_text_add_n(t, where, n);
+    size_t n;
+    const char *part = nnv_condition_part(where, NULL, &n);
+    if (part) nnv_text_add_n(t, part, n);
 }
 
 enum { PARTS = 8, PART = 120 };
@@ -64,27 +59,17 @@ static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 /** Adds all parts of the condition, in one order whatever theirs is; false: it has one, or too many. */
 static bool add_parts(struct nnv_text *t, const char *where) {
     char part[PARTS][PART];
-    size_t n = 0;
-    const char *of = strstr(where, "where "), *at = of ? of + 6 : where;
-    const char *end = at + strcspn(at, ";");
-    const char *often = strstr(at, " (");
-    if (often && often < end) end = often;
-    while (at < end && n < PARTS) {
-        const char *next = strstr(at, " and ");
-        const size_t length = (size_t)((next && next < end ? next : end) - at);
-        if (length >= PART) return false;
-        memcpy(part[n], at, length);
+    size_t n = 0, length;
+    for (const char *p = nnv_condition_part(where, NULL, &length); p; p = nnv_condition_part(where, p, &length)) {
+        if (n == PARTS || length >= PART) return false;
+        memcpy(part[n], p, length);
         part[n++][length] = '\0';
-        at += length + (next && next < end ? 5 : 0);
     }
-    if (n < 2 || at < end) return false;
+    if (n < 2) return false;
     qsort(part, n, sizeof *part, by_text);
     for (size_t i = 0; i < n; i++) nnv_text_addf(t, "%s\t", part[i]);
     return true;
 }
-
-/** "in all 12 cases" is none, nor is "in elements where input > 5". */
-static bool is_condition(const char *where) { return where && strncmp(where, "in ", 3) != 0; }
 
 /** Adds the first frame of the backtrace that is in no library of the system; nothing if there is none. */
 static void add_frame(struct nnv_text *t, const char *trace) {
@@ -159,7 +144,7 @@ static enum nnv_status group(struct nnv_grouping *g, uint32_t n, struct nnv_err 
     }
     if (st == NNV_OK) st = add_key(g, n, &key, err);
     nnv_text_clear(&key);
-    if (st == NNV_OK && is_condition(b->where) && !b->promise && !is_leak(b)) {
+    if (st == NNV_OK && nnv_condition_is(b->where) && !b->promise && !is_leak(b)) {
         nnv_text_add(&key, "where\t");
         add_condition(&key, b->where);
         st = add_key(g, n, &key, err);
@@ -178,7 +163,7 @@ static enum nnv_status group_promises(struct nnv_grouping *g, struct nnv_err *er
     for (uint32_t n = 0; st == NNV_OK && n < all->map.count; n++) {
         const struct nnv_bucket *b = &all->item[n];
         struct nnv_text key = {0};
-        if (!b->promise || !is_condition(b->where)) continue;
+        if (!b->promise || !nnv_condition_is(b->where)) continue;
         nnv_text_add(&key, "where\t");
         add_condition(&key, b->where);
         const uint32_t k = key.failed ? NNV_MAP_NONE : nnv_map_find(&g->keys, key.data);

@@ -377,10 +377,59 @@ static void a_changed_journal_is_an_error(void **state) {
     fx_remove(&f);
 }
 
+#define TOLD(op, words)                                                                                                \
+    { op, "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", \"where\": \"" words "\"" }
+
+/* A bug of several buckets has of their conditions what its cases have in common, and no more. */
+static void a_condition_is_true_of_the_whole_bug(void **state) {
+    (void)state;
+    char digits[DIGITS], ops[OPS];
+    struct nnv_bug first;
+    /* each has another */
+    CHECK("00", TOLD("ADD", "only where rank = 4 (3 of 4 such cases fail)"), TOLD("MUL", "only where n > 2"));
+    assert_null(first.where);
+    CHECK("000", TOLD("ADD", "only where rank = 4"), TOLD("MUL", "not when alone"), TOLD("SUB", "in all 3 cases"));
+    assert_null(first.where);
+    /* of that of all, without its numbers */
+    CHECK("00", TOLD("ADD", "only where n >= 5 (not at 3) and rank = 4 (3 of 4 such cases fail)"),
+          TOLD("MUL", "mostly where rank = 4 (8 of 9 failures)"));
+    assert_string_equal(first.where, "only where rank = 4");
+    CHECK("00", TOLD("ADD", "only where rank = 4; in elements where a > 5 (7 of 8 such elements are wrong)"),
+          TOLD("MUL", "in elements where a > 5"));
+    assert_string_equal(first.where, "in elements where a > 5");
+    CHECK("00", TOLD("ADD", "not when alone (3 of 3 passed)"), TOLD("MUL", "not when alone (2 of 2 passed)"));
+    assert_string_equal(first.where, "not when alone");
+    /* of that of most of those of which something is known */
+    CHECK("000", TOLD("ADD", "only where rank = 4"), TOLD("MUL", "only where rank = 4 (3 of 5 such cases fail)"),
+          TOLD("SUB", "only where n > 2"));
+    assert_string_equal(first.where, "mostly where rank = 4");
+    /* one bucket: as it is */
+    CHECK("00", TOLD("ADD", "only where rank = 4 (3 of 4 such cases fail)"),
+          TOLD("ADD", "only where rank = 4 (3 of 4 such cases fail)"));
+    assert_string_equal(first.where, "only where rank = 4 (3 of 4 such cases fail)");
+}
+
+/* A mistake that explains few of the cases that were tried is not what the bug is told by. */
+static void a_mistake_must_explain_its_bug(void **state) {
+    (void)state;
+    char digits[DIGITS], ops[OPS];
+    struct nnv_bug first;
+#define PART "\"where\": \"only where rank = 4\""
+#define VAIN {"ADD", "float32", VALUES, NULL, "\"tried\": true, " PART}
+    CHECK("000", {"MUL", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", " PART}, VAIN, VAIN);
+    assert_string_equal(ops, "ADD, MUL: lost");
+    assert_true(first.explained);
+    CHECK("0000", {"MUL", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", " PART}, VAIN, VAIN, VAIN);
+    assert_string_equal(ops, "ADD, MUL: values are wrong");
+    assert_false(first.explained);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_mistake_is_one_bug),
                                        cmocka_unit_test(unexplained_values),
                                        cmocka_unit_test(one_condition_is_one_bug),
+                                       cmocka_unit_test(a_condition_is_true_of_the_whole_bug),
+                                       cmocka_unit_test(a_mistake_must_explain_its_bug),
                                        cmocka_unit_test(one_wording_is_one_bug),
                                        cmocka_unit_test(one_place_is_one_bug),
                                        cmocka_unit_test(one_answer_is_one_bug),
