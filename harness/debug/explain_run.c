@@ -9,12 +9,15 @@
 #include "base/words.h"
 #include "harness/debug/explain_run.h"
 #include "harness/debug/explain/promised.h"
+#include "harness/journal/verdict.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
 
 enum {
     ELEMENT_DUMPS = 8, /* of a cause, whose elements are compared */
-    VERIFIED = 4,      /* cases of a bucket that a mistake is tried on */
+    ELEMENT_LEAST = 2, /* dumps without which nothing is said of elements: those of one are all alike */
+    VERIFIED = 6,      /* cases of a bucket that a mistake is tried on */
+    REPLAYED = 400,    /* records of a cause that are asked how the replay of their dump ended */
     FOLLOWED = 16,     /* mistakes that other dumps are tried with */
     MISTAKEN = 6,      /* a mistake is told if it explains one dump in so many, */
     PROMISED = 2,      /* a promise, of which more are met by chance, if one in so many */
@@ -23,6 +26,7 @@ enum {
 /* Of these at most: for explaining dumps; for trying mistakes that explain other dumps. Promises take what is left. */
 static const uint64_t CASES_WORK = UINT64_C(4) << 30;
 static const uint64_t FOLLOWING_WORK = UINT64_C(1) << 29, VERIFYING_WORK = UINT64_C(1) << 29;
+static const uint64_t SHOWING_WORK = UINT64_C(1) << 29;
 
 /** Explains case i of the report, if it has a dump. */
 static enum nnv_status explain_case(struct nnv_explaining_run *x, size_t i, bool *tried, struct nnv_err *err) {
@@ -87,7 +91,17 @@ static void choose(struct nnv_explaining_run *x) {
     }
 }
 
-/** True if the mistake explains half of some other cases of the bucket of dump i: they, too, are said to fail by it. */
+/** True if the mistake explains a dump of another bucket. */
+static bool is_known_elsewhere(const struct nnv_explaining_run *x, size_t i, const char *mistake) {
+    for (size_t k = 0; k < x->list.count; k++)
+        if (x->of[x->at[k]] != x->of[x->at[i]] && nnv_told_may_be(x->told[k], mistake)) return true;
+    return false;
+}
+
+/**
+ * True if the mistake explains two thirds of some other cases of the bucket of dump i: they, too, are said to fail by
+ * it. Where none can be tried, it must explain another bucket, or passing cases must be there that may refute it.
+ */
 static enum nnv_status verify(struct nnv_explaining_run *x, size_t i, const char *mistake, bool *holds,
                               struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
@@ -105,7 +119,7 @@ static enum nnv_status verify(struct nnv_explaining_run *x, size_t i, const char
         tried += fitting || x->left > 0; /* not where there was no time */
         fits += fitting;
     }
-    *holds = 2 * fits >= tried;
+    *holds = tried > 0 ? 3 * fits >= 2 * tried : x->cases || is_known_elsewhere(x, i, mistake);
     return st;
 }
 
@@ -214,12 +228,15 @@ static enum nnv_status find_causes(struct nnv_explaining_run *x, struct nnv_err 
     x->causes = NNV_NEW(x->arena, struct nnv_separation, n);
     x->cause_of = NNV_NEW(x->arena, uint32_t, n);
     const char **key = NNV_NEW(x->arena, const char *, n), **op = NNV_NEW(x->arena, const char *, n);
-    if (!x->causes || !x->cause_of || !key || !op) return nnv_no_memory(err);
+    const char **mistake = NNV_NEW(x->arena, const char *, n);
+    if (!x->causes || !x->cause_of || !key || !op || !mistake) return nnv_no_memory(err);
+    x->ncauses = 0;
     for (size_t i = count; i-- > 0;) {
         if (x->of[i] == NNV_MAP_NONE || !x->words[i]) continue;
         op[x->of[i]] = *x->op[i] ? x->op[i] : x->buckets.item[x->of[i]].op;
         key[x->of[i]] = nnv_arena_printf(x->arena, "%s\t%s", op[x->of[i]], x->words[i]);
         if (!key[x->of[i]]) return nnv_no_memory(err);
+        mistake[x->of[i]] = x->promise[i] ? NULL : x->words[i];
     }
     for (uint32_t b = 0; b < n; b++) {
         const struct nnv_bucket *bucket = &x->buckets.item[b];
@@ -238,10 +255,15 @@ static enum nnv_status find_causes(struct nnv_explaining_run *x, struct nnv_err 
         x->cause_of[b] = old != NNV_MAP_NONE ? old : nnv_map_add(&known, key[b]);
         if (x->cause_of[b] == NNV_MAP_NONE) return nnv_no_memory(err);
         if (old != NNV_MAP_NONE) continue;
-        x->causes[x->ncauses++] =
-            (struct nnv_separation){.op = op[b] ? op[b] : bucket->op, .steps = is_of_steps(bucket)};
+        x->causes[x->ncauses++] = (struct nnv_separation){
+            .op = op[b] ? op[b] : bucket->op, .steps = is_of_steps(bucket), .mistake = mistake[b]};
     }
     return NNV_OK;
+}
+
+/** True if the words say which elements are wrong: a mistake's, but for that some are not written. */
+static bool tells_elements(const struct nnv_explaining_run *x, size_t at) {
+    return x->words[at] && !x->promise[at] && strcmp(x->words[at], nnv_fault_untouched()->words) != 0;
 }
 
 /** Says of a cause that nothing explains in which elements it shows. */
@@ -251,10 +273,10 @@ static enum nnv_status separate_elements(struct nnv_explaining_run *x, uint32_t 
     enum nnv_status st = NNV_OK;
     size_t n = 0, dumps = 0;
     for (size_t i = 0; i < x->list.count; i++)
-        if (x->words[x->at[i]] && x->cause_of[x->of[x->at[i]]] == cause && !x->told[i]->elements) return NNV_OK;
+        if (x->cause_of[x->of[x->at[i]]] == cause && tells_elements(x, x->at[i])) return NNV_OK;
     nnv_arena_reset(arena);
     for (size_t i = 0; st == NNV_OK && i < x->list.count && dumps < ELEMENT_DUMPS; i++) {
-        const size_t at = x->at[i];
+        const size_t at = x->at[i], before = n;
         struct nnv_spec *spec;
         enum nnv_precision precision;
         bool has_dump;
@@ -262,26 +284,105 @@ static enum nnv_status separate_elements(struct nnv_explaining_run *x, uint32_t 
         st = nnv_explaining_read(x, at, &has_dump, &spec, &precision, err);
         if (!spec) continue;
         n += nnv_observe_elements(spec, x->told[i]->elements, NNV_OBSERVATIONS / ELEMENT_DUMPS, arena, seen + n);
-        dumps++;
+        for (size_t k = before; k < n; k++) seen[k].held = dumps % 2 == 1; /* of another dump, or it is no check */
+        dumps += n > before;
     }
     const char **where = &x->causes[cause].where;
-    if (st == NNV_OK && n > 0 && nnv_separate_elements(seen, n, &t))
+    if (st == NNV_OK && dumps >= ELEMENT_LEAST && nnv_separate(seen, n, NNV_ELEMENTS, &t))
         *where = *where ? nnv_arena_printf(x->arena, "%s; %s", *where, t.data) : nnv_arena_strdup(x->arena, t.data);
     if (t.len > 0 && !*where) st = nnv_no_memory(err);
     nnv_text_free(&t);
     return st;
 }
 
-/** Says where each cause shows. */
-static enum nnv_status separate(struct nnv_explaining_run *x, const struct nnv_run_cases *cases, struct nnv_err *err) {
+/** Where dumps of the cause were replayed alone, and nearly all passed, it is what ran before that matters. */
+static enum nnv_status look_at_replays(struct nnv_explaining_run *x, uint32_t cause, struct nnv_err *err) {
+    size_t seen = 0, replayed = 0, passed = 0;
+    enum nnv_status st = NNV_OK;
+    for (size_t i = 0; st == NNV_OK && i < x->r->count && seen < REPLAYED; i++) {
+        json_t *record = NULL;
+        if (x->of[i] == NNV_MAP_NONE || x->cause_of[x->of[i]] != cause || x->r->item[i].why != NNVTS_WHY_VALUES)
+            continue;
+        seen++;
+        st = nnv_report_record(x->r, i, &record, err);
+        const char *again = nnv_json_text(record, "again", "");
+        replayed += *again != '\0';
+        passed += strcmp(again, nnv_verdict_name(NNVTS_PASS)) == 0;
+        json_decref(record);
+    }
+    if (st != NNV_OK || passed < 2 || 4 * passed < 3 * replayed) return st;
+    struct nnv_separation *c = &x->causes[cause];
+    c->where =
+        nnv_arena_printf(x->arena, "not when its cases run again, each alone (%zu of %zu passed)", passed, replayed);
+    c->known = c->alone = true;
+    return c->where ? NNV_OK : nnv_no_memory(err);
+}
+
+/** Whether a mistake would show in a passing case. */
+static bool shows(void *context, const struct nnv_case *c, struct nnv_spec *spec, const char *mistake) {
+    struct nnv_explaining_run *x = context;
+    struct nnv_err ignored = {0};
+    enum nnv_precision precision;
+    nnv_arena_reset(x->work);
+    if (strcmp(mistake, nnv_fault_untouched()->words) == 0) return false; /* it says of no element that it is wrong */
+    return nnv_case_precision(x->cases->config, nnv_suite_by_name(c->suite), spec, &precision, &ignored) == NNV_OK &&
+           nnv_explain_shows(spec, precision, mistake, x->work, &x->left);
+}
+
+/** Takes back mistakes that passing cases refute; true if there were some. */
+static bool take_back(struct nnv_explaining_run *x) {
+    bool any = false;
+    for (size_t i = 0; i < x->r->count; i++) {
+        if (!x->words[i] || x->promise[i] || x->of[i] == NNV_MAP_NONE || !x->causes[x->cause_of[x->of[i]]].refuted)
+            continue;
+        x->words[i] = NULL;
+        x->op[i] = "";
+        any = true;
+    }
+    for (size_t i = 0; any && i < x->first; i++)
+        if (!x->words[x->at[i]]) x->tried[x->at[i]] = x->told[i];
+    return any;
+}
+
+/** Says of causes what was said of them before mistakes were taken back. */
+static void keep_known(struct nnv_explaining_run *x, const struct nnv_separation *old, uint32_t count) {
+    for (uint32_t i = 0; i < x->ncauses; i++)
+        for (uint32_t k = 0; x->causes[i].mistake && k < count; k++)
+            if (old[k].mistake && strcmp(old[k].mistake, x->causes[i].mistake) == 0 &&
+                strcmp(old[k].op, x->causes[i].op) == 0)
+                x->causes[i] = old[k], x->causes[i].known = true;
+}
+
+/** Finds the causes, and the conditions of those that can be made again. */
+static enum nnv_status separate_cases(struct nnv_explaining_run *x, struct nnv_err *err) {
+    const struct nnv_showing showing = {shows, x};
     uint32_t *of = NNV_NEW(x->arena, uint32_t, x->r->count);
-    if (!of) return nnv_no_memory(err);
-    for (size_t i = 0; i < x->r->count; i++) of[i] = x->of[i] == NNV_MAP_NONE ? NNV_MAP_NONE : x->cause_of[x->of[i]];
-    enum nnv_status st = cases ? nnv_separate_run(x->r, cases, of, x->causes, x->ncauses, x->arena, err) : NNV_OK;
+    enum nnv_status st = of ? NNV_OK : nnv_no_memory(err);
+    nnv_explaining_allot(x, SHOWING_WORK);
+    for (bool again = true; st == NNV_OK && again; again = take_back(x)) {
+        const struct nnv_separation *old = x->causes;
+        const uint32_t count = x->ncauses;
+        st = find_causes(x, err);
+        if (st != NNV_OK) break;
+        keep_known(x, old, count);
+        for (size_t i = 0; i < x->r->count; i++)
+            of[i] = x->of[i] == NNV_MAP_NONE ? NNV_MAP_NONE : x->cause_of[x->of[i]];
+        for (uint32_t i = 0; st == NNV_OK && i < x->ncauses; i++)
+            if (!x->causes[i].known) st = look_at_replays(x, i, err);
+        if (st == NNV_OK && x->cases)
+            st = nnv_separate_run(x->r, x->cases, of, x->causes, x->ncauses, &showing, x->arena, err);
+    }
+    return st;
+}
+
+/** Says where each cause shows. */
+static enum nnv_status separate(struct nnv_explaining_run *x, struct nnv_err *err) {
+    enum nnv_status st = separate_cases(x, err);
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_observation *seen = NNV_NEW(x->arena, struct nnv_observation, NNV_OBSERVATIONS);
     if (!arena || !seen) st = nnv_no_memory(err);
-    for (uint32_t i = 0; st == NNV_OK && i < x->ncauses; i++) st = separate_elements(x, i, seen, arena, err);
+    for (uint32_t i = 0; st == NNV_OK && i < x->ncauses; i++)
+        if (!x->causes[i].alone) st = separate_elements(x, i, seen, arena, err);
     nnv_arena_free(arena);
     return st;
 }
@@ -293,16 +394,15 @@ static void add_member(struct nnv_text *t, const char *name, const char *value, 
     *any = true;
 }
 
-/** A line for each case of which something is known; of what a bucket's cases share its smallest case tells. */
+/** A line for each case of which something is known; the condition is its cause's. */
 static void add_cases(const struct nnv_explaining_run *x, struct nnv_text *t) {
     const char *comma = "";
     nnv_text_add(t, "{");
     for (size_t i = 0; i < x->r->count; i++) {
         if (x->of[i] == NNV_MAP_NONE) continue;
-        const bool smallest = x->buckets.item[x->of[i]].smallest == i;
         const char *where = x->causes[x->cause_of[x->of[i]]].where;
         bool any = false;
-        if (!x->words[i] && !x->tried[i] && !x->untried[i] && !(smallest && where)) continue;
+        if (!x->words[i] && !x->tried[i] && !x->untried[i] && !where) continue;
         nnv_text_addf(t, "%s\n  ", comma);
         comma = ",";
         nnv_text_add_json(t, x->r->item[i].name);
@@ -317,8 +417,7 @@ static void add_cases(const struct nnv_explaining_run *x, struct nnv_text *t) {
     nnv_text_add(t, "\n}\n");
 }
 
-static enum nnv_status explain_report(struct nnv_explaining_run *x, const struct nnv_run_cases *cases,
-                                      struct nnv_text *t, struct nnv_err *err) {
+static enum nnv_status explain_report(struct nnv_explaining_run *x, struct nnv_text *t, struct nnv_err *err) {
     const size_t count = x->r->count;
     x->arena = nnv_arena_new();
     x->work = nnv_arena_new();
@@ -340,22 +439,21 @@ static enum nnv_status explain_report(struct nnv_explaining_run *x, const struct
     if (st == NNV_OK) st = verify_mistakes(x, err);
     if (st == NNV_OK) st = follow_mistakes(x, err);
     if (st == NNV_OK) st = nnv_explaining_follow_promises(x, err);
-    if (st == NNV_OK) st = find_causes(x, err);
-    if (st == NNV_OK) st = separate(x, cases, err);
+    if (st == NNV_OK) st = separate(x, err);
     if (st == NNV_OK) add_cases(x, t);
     return st == NNV_OK && t->failed ? nnv_no_memory(err) : st;
 }
 
 enum nnv_status nnv_explain_run(const char *folder, const struct nnv_run_cases *cases, struct nnv_err *err) {
     struct nnv_report *report = NULL;
-    struct nnv_explaining_run x = {0};
+    struct nnv_explaining_run x = {.cases = cases};
     struct nnv_text t = {0}, path = {0};
     nnv_text_add_path(&path, folder, NNV_EXPLAINED_FILE);
     if (path.failed) return nnv_no_memory(err);
     enum nnv_status st = nnv_folder_remove(path.data, err); /* an earlier run's */
     if (st == NNV_OK) st = nnv_report_load(folder, &report, err);
     x.r = report;
-    if (st == NNV_OK && report->bad > 0) st = explain_report(&x, cases, &t, err);
+    if (st == NNV_OK && report->bad > 0) st = explain_report(&x, &t, err);
     if (st == NNV_OK && t.len > 0) st = nnv_file_write(path.data, t.data, t.len, err);
     nnv_buckets_free(&x.buckets);
     nnv_arena_free(x.arena);

@@ -61,6 +61,10 @@ static enum nnv_status try_change(struct nnv_explaining *x, const struct nnv_fau
     if (!*can || nnv_validate(&e.spec.model, x->work, NULL, &ignored) != NNV_OK) return NNV_OK;
     x->out->tried++;
     if (!candidate(x, fault, &e.spec, 0, &c)) return NNV_OK;
+    if (x->predicting) {
+        nnv_explain_predict(x, fault, &c);
+        return NNV_OK;
+    }
     struct nnv_explain_fit f = nnv_explain_compare(x, &c);
     nnv_explain_remember(x, fault, &f);
     if (!nnv_explain_promises(x, &f)) return NNV_OK;
@@ -76,6 +80,10 @@ static enum nnv_status try_spoil(struct nnv_explaining *x, const struct nnv_faul
     memcpy(c.v, x->right.v, 2 * x->n * sizeof *c.v); /* and their bounds */
     if (!nnv_explain_spoil(x, fault, x->golden, x->work, &c)) return NNV_OK;
     x->out->tried++;
+    if (x->predicting) {
+        nnv_explain_predict(x, fault, &c);
+        return NNV_OK;
+    }
     struct nnv_explain_fit f = nnv_explain_compare(x, &c);
     nnv_explain_remember(x, fault, &f);
     if (!nnv_explain_fits(x, fault, &f) || (fault->poison && !nnv_explain_is_untouched(x, fault))) return NNV_OK;
@@ -221,7 +229,7 @@ static enum nnv_status try_all(struct nnv_explaining *x, struct nnv_err *err) {
         st = try_fault(x, &faults[i], err);
         nnv_arena_reset(x->work);
     }
-    if (st == NNV_OK && x->out->findings == 0 && is_wanted(x, nnv_fault_untouched()->words))
+    if (st == NNV_OK && x->out->findings == 0 && !x->predicting && is_wanted(x, nnv_fault_untouched()->words))
         st = nnv_explain_untouched(x, err);
     struct nnv_fault_list l = {.arena = x->arena};
     /* A weaker promise says more than a fault that is generated until it fits; attributes are few. */
@@ -455,4 +463,27 @@ bool nnv_explain_does(const struct nnv_spec *spec, enum nnv_precision precision,
     if (!out || explain_by(spec, precision, words, &answers, *left, arena, out, &ignored) != NNV_OK) return false;
     *left -= out->work < *left ? out->work : *left;
     return out->kind == NNV_EXPLAINED_FAULT;
+}
+
+bool nnv_explain_shows(const struct nnv_spec *spec, enum nnv_precision precision, const char *words,
+                       struct nnv_arena *arena, uint64_t *left) {
+    struct nnv_explanation *out = NNV_NEW(arena, struct nnv_explanation, 1);
+    struct nnv_explaining x = {.spec = spec,
+                               .arena = arena,
+                               .work = nnv_arena_new(),
+                               .precision = precision,
+                               .words = words,
+                               .predicting = true,
+                               .row = nnv_explain_work(&spec->model),
+                               .left = *left,
+                               .out = out};
+    struct nnv_err ignored = {0};
+    size_t wrong = 0;
+    bool nan, ok = out && x.work && spec->outputs;
+    if (ok) spend(&x, x.row * (1 + NNV_ROWS_SECOND));
+    ok = ok && !out->cut && begin(&x, &ignored) == NNV_OK && judge(&x, spec->outputs, &wrong, &nan) && wrong == 0 &&
+         try_all(&x, &ignored) == NNV_OK && !out->cut;
+    if (out) *left -= out->work < *left ? out->work : *left;
+    nnv_arena_free(x.work);
+    return ok && x.exact && x.hidden == 0;
 }

@@ -58,6 +58,13 @@ NNV_USE_RESULT enum nnv_status nnv_explain(const struct nnv_spec *spec, enum nnv
  */
 bool nnv_explain_does(const struct nnv_spec *spec, enum nnv_precision precision, const char *words,
                       struct nnv_arena *arena, uint64_t *left);
+/**
+ * True if a driver that made the mistake of these words would give a wrong answer to the spec, wherever the mistake may
+ * happen, and whatever its numbers: one that gives a right one does not make it. False if that is not known, such as
+ * where it cannot happen with these very numbers. Takes its work from *left.
+ */
+bool nnv_explain_shows(const struct nnv_spec *spec, enum nnv_precision precision, const char *words,
+                       struct nnv_arena *arena, uint64_t *left);
 /** What a weaker promise makes of a wrong answer. */
 enum nnv_promised {
     NNV_PROMISE_BROKEN, /**< wrong as before */

@@ -166,6 +166,17 @@ struct nnv_explain_fit nnv_explain_compare(const struct nnv_explaining *x, const
     return f;
 }
 
+void nnv_explain_predict(struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_explain_numbers *c) {
+    bool shows = false;
+    for (size_t k = 0; k < x->n && !shows; k++) {
+        const double right = x->right.v[k], bound = x->right.bound[k];
+        if (isnan(bound)) continue;
+        shows = isnan(c->v[k]) != isnan(right) || c->low[k] > right + bound || c->high[k] < right - bound;
+    }
+    x->exact = x->exact || strcmp(fault->words, x->words) == 0;
+    x->hidden += !shows;
+}
+
 /** Bits that a wrong value tells, more where right values differ more. */
 static double bits_of_each(const struct nnv_explaining *x, uint32_t output, size_t at) {
     const struct nnv_type *t = nnv_type(nnv_explain_output(x, output)->type);

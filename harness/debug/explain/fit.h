@@ -39,6 +39,9 @@ struct nnv_explaining {
     struct nnv_arena *arena, *work; /**< work: reset after each fault */
     enum nnv_precision precision;
     const char *words; /**< of the only fault that is tried; NULL: all are */
+    bool predicting;   /**< what faults would do to right answers is looked at, and no answer explained */
+    size_t hidden;     /**< then: faults, each at each place, that would leave them right */
+    bool exact;        /**< then: one with these very words was tried */
     const struct nnv_value *actual_values;
     struct nnv_call **calls;
     struct nnv_golden *golden;
@@ -70,6 +73,8 @@ bool nnv_explain_take(const struct nnv_explaining *x, const struct nnv_golden *g
 /** What the fault may make of right values: their hull when they are moved to either side by their bounds. */
 bool nnv_explain_spoil(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_golden *golden,
                        struct nnv_arena *arena, struct nnv_explain_numbers *to);
+/** Puts down whether the fault whose numbers these are would show: make a number other than any right one. */
+void nnv_explain_predict(struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_explain_numbers *c);
 struct nnv_explain_fit nnv_explain_compare(const struct nnv_explaining *x, const struct nnv_explain_numbers *c);
 /** All values fit, and what is right would not; and there are enough for it not to be chance. */
 bool nnv_explain_fits(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_explain_fit *f);

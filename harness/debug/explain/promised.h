@@ -17,6 +17,7 @@ enum { NNV_EXPLAINING_SMALLEST = 400, NNV_EXPLAINING_FURTHER = 24 };
 /** Explaining a run. */
 struct nnv_explaining_run {
     const struct nnv_report *r;
+    const struct nnv_run_cases *cases; /* NULL: they cannot be made again */
     struct nnv_buckets buckets;
     uint32_t *of; /* the bucket of each case */
     struct nnv_arena *arena, *work;

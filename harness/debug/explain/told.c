@@ -51,7 +51,7 @@ void nnv_told_operations(const struct nnv_spec *spec, struct nnv_arena *kept, st
     for (uint32_t i = 0; told->code && i < main->noperations; i++) told->code[told->count++] = main->operations[i].type;
 }
 
-/** Keeps how the elements of an answer that nothing explains were judged. */
+/** Keeps how the elements of the answer were judged. */
 static void keep_elements(const struct nnv_explanation *x, struct nnv_arena *kept, struct nnv_told *told) {
     if (x->elements && x->nelements <= ELEMENTS)
         told->elements = nnv_arena_copy(kept, x->elements, x->nelements * sizeof *x->elements);
@@ -74,7 +74,7 @@ bool nnv_told_explain(const struct nnv_spec *spec, enum nnv_precision precision,
         told->op[told->mistakes] = op_of(spec, &x->finding[i]);
         told->mistake[told->mistakes++] = words;
     }
-    if (told->mistakes == 0 || x->finding[0].fault == nnv_fault_untouched()) keep_elements(x, kept, told);
+    keep_elements(x, kept, told);
     told->weaker = x->weaker;
     memcpy(told->right_if, x->right_if, sizeof told->right_if);
     return true;

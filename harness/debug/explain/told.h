@@ -14,7 +14,7 @@ struct nnv_told {
     const char *right_if[NNV_ARITHMETIC_KEYS]; /**< them, in words; static */
     uint32_t count;                            /**< operations of the model, their codes */
     int32_t *code;
-    const enum nnv_element *elements; /**< how they were judged; NULL: a mistake says which, or they are many */
+    const enum nnv_element *elements; /**< how they were judged; NULL: they are many */
 };
 
 /** Of several dumps. */

@@ -39,4 +39,7 @@ const char *const *nnv_extent_names(const struct nnv_call *c, bool *nchw);
 /** Of pairs of numbers, axes, and how window, stride, dilation and image lie to each other. */
 void nnv_add_geometry(struct nnv_attribute_list *l, const struct nnv_call *c, bool nchw);
 
+/** Of several operations: which there are, and what uses their results. */
+void nnv_add_graph(struct nnv_attribute_list *l, const struct nnv_subgraph *m);
+
 #endif

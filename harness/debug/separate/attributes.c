@@ -48,7 +48,7 @@ static void add_name(struct nnv_attribute_list *l, const struct nnv_case *c) {
         const size_t n = strcspn(at, "/");
         const char *from = at + n;
         if (part == 1 && strcmp(c->suite, "ops") != 0)
-            nnv_add_word(l, "the kind of case", FROM_MODEL, NNV_NAME("%.*s", (int)(from - c->name), c->name));
+            nnv_add_word(l, NNV_KIND_OF_CASE, FROM_MODEL, NNV_NAME("%.*s", (int)(from - c->name), c->name));
         if (part == 2 && strcmp(c->suite, "ops") != 0)
             nnv_add_word(l, "the case", FROM_QUANT, NNV_NAME("%.*s", (int)(from - c->name), c->name));
         for (size_t i = 0, k; part > 2 && i < n; i += k + 1) {
@@ -396,36 +396,14 @@ static void add_call(struct nnv_attribute_list *l, const struct nnv_spec *spec, 
         nnv_add_number(l, "elements of input 0 for each of the output", FROM_SHAPE + 1,
                        (double)nnv_shape_elems(&c->in[0].shape) / (double)nnv_shape_elems(&c->out[0].shape));
     nnv_add_number(l, "number of outputs", FROM_MODEL, c->nout);
+    if (c->in[0].present)
+        nnv_add_flag(l, "input 0 and the output have one type", FROM_MODEL,
+                     c->in[0].operand->type == c->out[0].operand->type, "input 0 and the output have different types");
     add_extents(l, "the output", &c->out[0].shape, extents, FROM_SHAPE + 1);
     add_encoding(l, "the output", c->out[0].operand, c->out[0].operand);
 }
 
 /* -------------------------------------------------------------------- the model */
-
-static void add_graph(struct nnv_attribute_list *l, const struct nnv_subgraph *m) {
-    nnv_add_number(l, "number of operations", FROM_MODEL, m->noperations);
-    for (uint32_t i = 0; i < m->noperations; i++) {
-        const struct nnv_op *op = nnv_op(m->operations[i].type);
-        size_t same = 0;
-        if (op) nnv_add_flag(l, NNV_NAME("there is a %s", op->name), FROM_MODEL, true, NULL);
-        for (uint32_t k = 0; k < i; k++) same += m->operations[k].type == m->operations[i].type;
-        if (op && same == 1) nnv_add_flag(l, NNV_NAME("there are several %s", op->name), FROM_MODEL + 1, true, NULL);
-        for (uint32_t o = 0; op && o < m->operations[i].nout; o++) {
-            const uint32_t result = m->operations[i].out[o];
-            size_t uses = 0;
-            for (uint32_t k = i + 1; k < m->noperations; k++)
-                for (uint32_t n = 0; n < m->operations[k].nin; n++) {
-                    const struct nnv_op *user = nnv_op(m->operations[k].type);
-                    if (m->operations[k].in[n] != result || !user) continue;
-                    uses++;
-                    nnv_add_flag(l, NNV_NAME("%s feeds %s", op->name, user->name), FROM_MODEL, true, NULL);
-                }
-            if (uses > 1) nnv_add_flag(l, NNV_NAME("%s has several users", op->name), FROM_MODEL + 1, true, NULL);
-            if (uses > 0 && m->operands[result].lifetime == NNV_SUBGRAPH_OUTPUT)
-                nnv_add_flag(l, NNV_NAME("%s gives an output that is used, too", op->name), FROM_MODEL + 1, true, NULL);
-        }
-    }
-}
 
 static void add_spec(struct nnv_attribute_list *l, const struct nnv_spec *spec, int32_t op) {
     const struct nnv_subgraph *m = &spec->model.main;
@@ -434,7 +412,7 @@ static void add_spec(struct nnv_attribute_list *l, const struct nnv_spec *spec, 
     nnv_add_flag(l, "the model is relaxed", FROM_MODEL, spec->model.relaxed, "the model is not relaxed");
     nnv_add_number(l, "number of inputs of the model", FROM_MODEL + 1, m->nin);
     nnv_add_number(l, "feature level", FROM_MODEL + 2, spec->min_version);
-    if (m->noperations != 1) add_graph(l, m);
+    nnv_add_graph(l, m);
     if (spec->expect_failure || nnv_edit_calls(spec, l->arena, &calls, &ignored) != NNV_OK) return;
     for (uint32_t i = 0; i < m->noperations; i++) {
         if (op && m->operations[i].type != op) continue;

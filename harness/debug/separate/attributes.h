@@ -8,6 +8,9 @@
 #include "harness/journal/case.h"
 #include "reference/model/model.h"
 
+/** The attribute that says what a case of a suite about execution does: "exec/burst". */
+#define NNV_KIND_OF_CASE "the kind of case"
+
 /**
  * The attributes of the case: of its name; of its model where spec is not NULL; of the first operation of the kind op
  * (0: the first of all): its scalars, shapes, types, quantisation and the values of its tensors. *count of them,

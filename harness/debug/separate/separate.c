@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/debug/separate/attributes.h"
 #include "harness/debug/separate/predicates.h"
 
 enum {
@@ -12,6 +13,7 @@ enum {
     COSTS = 16, /* costs are below it */
     TERMS = 4,  /* of a condition */
     BEAM = 20,  /* conditions that are extended */
+    LEARNT = 12 /* failing ones without which nothing is learnt from a part of them */
 };
 
 /** A condition that holds for all failing cases, but for others too, is told if chance gives it as seldom as this. */
@@ -29,6 +31,23 @@ struct table {
     size_t n, failed, passed;
     double *chance;        /* log_chance() by failed and passed, where it is known */
     double choices[COSTS]; /* log of the number of predicates up to this cost */
+};
+
+/** What observations are called, and what may be said of them. */
+struct nouns {
+    const char *only, *mostly, *failures, *fail;
+    int terms;      /**< of a condition, at most */
+    bool necessary; /**< what holds for all failing ones is told also where most others pass */
+    bool whole;     /**< what holds for all failing ones is told before what holds for most, even if that is simpler */
+};
+static const struct nouns nouns[] = {
+    [NNV_ALL_CASES] = {"only where ", "mostly where ", "failures", "such cases fail", TERMS, true, false},
+    [NNV_SOME_CASES] = {"only where ", "mostly where ", "failures looked at", "such cases looked at fail", TERMS, true,
+                        false},
+    [NNV_SHOWING_CASES] = {"only where ", "mostly where ", "failures looked at",
+                           "such cases in which it would show fail", TERMS, false, true},
+    [NNV_ELEMENTS] = {"in elements where ", "in elements where ", "wrong ones", "such elements are wrong", 2, false,
+                      false},
 };
 
 /* --------------------------------------------------------------------- chance */
@@ -96,20 +115,35 @@ static void insert(struct condition *best, int *n, const struct condition *c) {
 
 /**
  * Most of what is inside fails; nearly all where failures are outside, or the condition is far-fetched; and that is
- * more than chance.
+ * more than chance. Where the failure would show in all that pass, hardly any may be inside.
  */
-static bool holds(const struct table *t, const struct condition *c) {
+static bool holds(const struct table *t, const struct condition *c, const struct nouns *of) {
     const size_t outside = t->failed - c->failed;
     int most = 0;
     for (int i = 0; i < c->terms; i++) most = c->term[i]->cost > most ? c->term[i]->cost : most;
     if (most > FAR && (outside > 0 || 20 * c->passed > c->failed)) return false;
-    return (outside > 0 ? 12 : 4) * c->passed <= c->failed && 20 * outside <= t->failed && c->score < log(CHANCE);
+    return (of->whole     ? 20U
+            : outside > 0 ? 12U
+                          : 4U) *
+                   c->passed <=
+               c->failed &&
+           20 * outside <= t->failed && c->score < log(CHANCE);
 }
 
-/** It is cheap, all failing cases are inside, and at least a third of what is inside fails. */
+/** It names the kind of case: what is done, and not with what. */
+static bool is_of_kind(const struct table *t, const struct condition *c) {
+    for (int i = 0; i < c->terms; i++)
+        if (strcmp(t->p->column[c->term[i]->column].name, NNV_KIND_OF_CASE) != 0) return false;
+    return true;
+}
+
+/**
+ * It is cheap, all failing cases are inside, and at least half of what is inside fails: of a kind of case a third. What
+ * holds for more is rather what goes along with the cause.
+ */
 static bool is_necessary(const struct table *t, const struct condition *c) {
-    return c->cost < FAR + 1 && c->failed == t->failed && c->passed <= 2 * c->failed && 4 * c->passed < 3 * t->passed &&
-           c->score < log(NECESSARY);
+    return c->cost < FAR + 1 && c->failed == t->failed && c->passed <= (is_of_kind(t, c) ? 2 : 1) * c->failed &&
+           4 * c->passed < 3 * t->passed && c->score < log(NECESSARY);
 }
 
 static int by_passed(const void *pa, const void *pb) {
@@ -120,10 +154,10 @@ static int by_passed(const void *pa, const void *pb) {
 
 /**
  * True if p may be added: not where few enough cases pass, since it would only tell when the failure does not show; and
- * what is far-fetched only where many do.
+ * what is far-fetched only where many do. Where the failure would show in all of them, few suffice.
  */
-static bool may_add(const struct condition *c, const struct nnv_predicate *p) {
-    return c->terms == 0 || (p->cost < FAR ? 6 : 3) * c->passed > c->failed;
+static bool may_add(const struct condition *c, const struct nnv_predicate *p, const struct nouns *of) {
+    return c->terms == 0 || (of->whole ? 20U : p->cost < FAR ? 6U : 3U) * c->passed > c->failed;
 }
 
 /** Log of the number of predicates that are as cheap. */
@@ -136,55 +170,44 @@ static void count_choices(struct table *t) {
 }
 
 /** Leaves out predicates, the most far-fetched first, that would not be added to what is left. */
-static void simplify(const struct table *t, struct condition *c) {
+static void simplify(const struct table *t, const struct nouns *of, struct condition *c) {
     for (int cost = COSTS - 1; cost >= 0; cost--)
         for (int i = 0; i < c->terms; i++) {
             struct condition less = {0};
             if (c->term[i]->cost != cost || c->terms == 1) continue;
             for (int k = 0; k < c->terms; k++)
                 if (k != i) less = with(t, &less, c->term[k]);
-            if (may_add(&less, c->term[i])) continue;
+            if (may_add(&less, c->term[i], of)) continue;
             *c = less;
             i = -1;
         }
 }
 
-/** What observations are called. */
-struct nouns {
-    const char *only, *mostly, *failures, *fail;
-    int terms;      /**< of a condition, at most */
-    bool necessary; /**< what holds for all failing ones is told also where most others pass */
-};
-static const struct nouns of_cases = {"only where ", "mostly where ", "failures", "such cases fail", TERMS, true},
-                          of_elements = {"in elements where ",
-                                         "in elements where ",
-                                         "wrong ones",
-                                         "such elements are wrong",
-                                         2,
-                                         false};
-
 /** The best condition of up to of->terms predicates: those of one more extend the best of one less. */
 static struct condition search(const struct table *t, const struct nouns *of) {
     const struct condition none = {0};
-    struct condition best = {.score = INFINITY}, necessary = best, beam[BEAM], next[BEAM];
+    struct condition best = {.score = INFINITY}, whole = best, necessary = best, beam[BEAM], next[BEAM];
     int n = 0, more = 0;
     beam[n++] = none;
     for (int terms = 0; terms < of->terms; terms++, more = 0) {
         for (int i = 0; i < n; i++)
             for (size_t k = 0; k < t->p->count; k++) {
-                if (!may_add(&beam[i], &t->p->item[k])) continue;
+                if (!may_add(&beam[i], &t->p->item[k], of)) continue;
                 const struct condition c = with(t, &beam[i], &t->p->item[k]);
                 if (isfinite(c.score) && (terms == 0 || c.passed < beam[i].passed)) insert(next, &more, &c);
             }
         for (int i = 0; i < more; i++)
-            if (is_better(&next[i], &best) && holds(t, &next[i])) best = next[i];
+            if (is_better(&next[i], &best) && holds(t, &next[i], of)) best = next[i];
+        for (int i = 0; i < more; i++)
+            if (next[i].failed == t->failed && is_better(&next[i], &whole) && holds(t, &next[i], of)) whole = next[i];
         for (int i = 0; i < more; i++)
             if (is_better(&next[i], &necessary) && is_necessary(t, &next[i])) necessary = next[i];
         n = more;
         memcpy(beam, next, (size_t)n * sizeof *beam);
     }
     if (best.terms == 0 && of->necessary) return necessary;
-    simplify(t, &best);
+    if (of->whole && whole.terms > 0) best = whole;
+    simplify(t, of, &best);
     return best;
 }
 
@@ -201,34 +224,101 @@ static void tell_condition(const struct table *t, const struct condition *c, con
     if (c->passed > 0) nnv_text_addf(to, " (%zu of %zu %s)", c->failed, c->failed + c->passed, of->fail);
 }
 
-static bool separate(struct table *t, const struct nouns *of, struct nnv_text *to) {
+/** Searches the condition for what the table holds. False: no memory. */
+static bool learn(struct table *t, const struct nouns *of, struct condition *best) {
     t->chance = NNV_NEW(t->p->arena, double, (t->failed + 1) * (t->passed + 1));
-    if (!t->chance) {
-        to->failed = true;
-        return false;
-    }
+    if (!t->chance) return false;
     qsort(t->p->item, t->p->count, sizeof *t->p->item, by_passed);
     count_choices(t);
-    const struct condition best = search(t, of);
-    if (best.terms > 0) tell_condition(t, &best, of, to);
-    return best.terms > 0;
+    *best = search(t, of);
+    return true;
 }
 
-static bool separate_observations(const struct nnv_observation *o, size_t n, const struct nouns *of,
-                                  struct nnv_text *to) {
-    struct nnv_predicates p;
-    bool ok = nnv_predicates_make(&p, o, n, MOST_FAILURES);
-    struct table t = {.p = &p, .n = p.n, .failed = p.failed, .passed = p.passed};
-    if (!ok) to->failed = true;
-    ok = ok && t.failed > 0 && t.passed > 0 && separate(&t, of, to);
-    nnv_predicates_free(&p);
+/** Makes the table of the observations, or of those that are not held; *t needs nnv_predicates_free(t->p). */
+static bool make_table(struct table *t, struct nnv_predicates *p, const struct nnv_observation *o, size_t n) {
+    const bool ok = nnv_predicates_make(p, o, n, MOST_FAILURES);
+    *t = (struct table){.p = p, .n = p->n, .failed = p->failed, .passed = p->passed};
     return ok;
 }
 
-bool nnv_separate(const struct nnv_observation *o, size_t n, struct nnv_text *to) {
-    return separate_observations(o, n, &of_cases, to);
+/* -------------------------------------------------------------------- checking */
+
+/** What a condition says of observations that it was not learnt from. */
+struct checked {
+    size_t failed, outside, passed; /* failing inside and outside, passing inside */
+};
+
+/** The predicate with its bound as near to what is outside as can be: between the two nothing was learnt. */
+static struct nnv_predicate widest(const struct nnv_predicate *p) {
+    struct nnv_predicate q = *p;
+    if (p->relation == NNV_ABOVE) q.value = nextafter(p->beyond, INFINITY);
+    if (p->relation == NNV_BELOW) q.value = nextafter(p->beyond, -INFINITY);
+    return q;
 }
 
-bool nnv_separate_elements(const struct nnv_observation *o, size_t n, struct nnv_text *to) {
-    return separate_observations(o, n, &of_elements, to);
+static struct checked check(const struct table *t, const struct condition *c, const struct nnv_observation *o,
+                            size_t n) {
+    struct checked r = {0};
+    for (size_t i = 0; i < n; i++) {
+        bool inside = true;
+        if (!o[i].held) continue;
+        for (int k = 0; k < c->terms; k++) {
+            const struct nnv_predicate p = o[i].failed ? widest(c->term[k]) : *c->term[k];
+            inside = inside && nnv_predicate_holds(t->p, &p, &o[i]);
+        }
+        r.failed += inside && o[i].failed;
+        r.outside += !inside && o[i].failed;
+        r.passed += inside && !o[i].failed;
+    }
+    return r;
+}
+
+/** True if it is as good there as it was where it was learnt, or as a good one is; one exception is none. */
+static bool is_as_good(const struct condition *c, const struct checked *there) {
+    if (there->outside > 1 && 10 * there->outside > there->failed + there->outside) return false;
+    if (there->passed <= 1) return true;
+    return there->passed <= there->failed || 2 * there->passed * c->failed <= 3 * c->passed * there->failed;
+}
+
+/**
+ * True if the condition that the observations without the held ones give holds for these; also where too few of either
+ * fail to tell. *ok: false when out of memory.
+ */
+static bool holds_out(const struct nnv_observation *o, size_t n, const struct nouns *of, bool *ok) {
+    struct nnv_observation *learnt = calloc(n + 1, sizeof *learnt);
+    struct nnv_predicates p = {0};
+    struct table t;
+    struct condition c = {0};
+    size_t count = 0, held = 0;
+    bool good = true;
+    for (size_t i = 0; learnt && i < n; i++) {
+        held += o[i].held && o[i].failed;
+        if (!o[i].held) learnt[count++] = o[i];
+    }
+    *ok = learnt && make_table(&t, &p, learnt, count);
+    if (*ok && t.failed >= LEARNT && held > 1 && t.passed > 0) {
+        *ok = learn(&t, of, &c);
+        const struct checked there = check(&t, &c, o, n);
+        good = *ok && c.terms > 0 && is_as_good(&c, &there);
+    }
+    nnv_predicates_free(&p);
+    free(learnt);
+    return good;
+}
+
+bool nnv_separate(const struct nnv_observation *o, size_t n, enum nnv_observed what, struct nnv_text *to) {
+    const struct nouns *of = &nouns[what];
+    struct nnv_predicates p;
+    struct table t;
+    struct condition best = {0};
+    if (n > NNV_OBSERVATIONS) n = NNV_OBSERVATIONS;
+    bool ok = make_table(&t, &p, o, n), told = false;
+    if (ok && t.failed > 0 && t.passed > 0) ok = learn(&t, of, &best);
+    if (ok && best.terms > 0 && holds_out(o, n, of, &ok)) {
+        tell_condition(&t, &best, of, to);
+        told = true;
+    }
+    if (!ok) to->failed = true;
+    nnv_predicates_free(&p);
+    return told && ok;
 }

@@ -27,20 +27,28 @@ struct nnv_attribute {
 /** A case, as much of it as matters. */
 struct nnv_observation {
     bool failed;
+    bool held; /**< kept apart: what the others say of the failures must be true of it, too */
     const struct nnv_attribute *item;
     size_t count;
 };
 
 enum { NNV_OBSERVATIONS = 1024 }; /* beyond these cases are ignored */
 
+/** What is observed. */
+enum nnv_observed {
+    NNV_ALL_CASES,
+    NNV_SOME_CASES,    /**< a sample of them */
+    NNV_SHOWING_CASES, /**< those alone in which a mistake, were it made, would show */
+    NNV_ELEMENTS,      /**< of answers */
+};
+
 /**
- * Appends the condition that holds for all failing cases ("only where ...") or nearly all ("mostly where ... (57 of 59
- * failures)") and for no passing one, or for few ("(57 of 60 such cases fail)"). What would separate cases as well by
- * chance, with as many conditions to choose from, is not told: false. Also false where nothing passed, or memory runs
- * out (t->failed then).
+ * Appends the condition that holds for all failing ones ("only where ...") or nearly all ("mostly where ... (57 of 59
+ * failures)") and for no passing one, or for few ("(57 of 60 such cases fail)"); of elements "in elements where input
+ * >= 5 (not at 4.98)". What would separate them as well by chance, with as many conditions to choose from, is not told:
+ * false; nor where what is learnt without those that are held does not hold for these. Also false where nothing passed,
+ * or memory runs out (t->failed then).
  */
-bool nnv_separate(const struct nnv_observation *o, size_t n, struct nnv_text *t);
-/** The same of the elements of answers: "in elements where input >= 5 (not at 4.98)". */
-bool nnv_separate_elements(const struct nnv_observation *o, size_t n, struct nnv_text *t);
+bool nnv_separate(const struct nnv_observation *o, size_t n, enum nnv_observed what, struct nnv_text *t);
 
 #endif

@@ -10,11 +10,14 @@
 #include "reference/model/op.h"
 
 enum {
-    FAILING = 160, /* cases of a cause that are looked at, at most */
-    LEAST = 2,     /* failing ones without which nothing is said */
-    SHARE = 3,     /* a part of the work left is for the next cause */
-    CASE = 4096,   /* the work of making a case, beside that of its values: bytes */
-    WORK = 1 << 24 /* in all: half a second or so */
+    FAILING = 160,   /* cases of a cause that are looked at, at most */
+    EXCEPTIONS = 20, /* one passing case in which a mistake would show for so many failing ones refutes nothing */
+    LEAST = 2,       /* failing ones without which nothing is said */
+    ASKED = 96,      /* passing cases that are asked whether a mistake would show in them, of each cause */
+    HELD = 3,        /* one case in so many is held: conditions are not learnt from it */
+    SHARE = 3,       /* a part of the work left is for the next cause */
+    CASE = 4096,     /* the work of making a case, beside that of its values: bytes */
+    WORK = 1 << 24   /* in all: half a second or so */
 };
 
 /** What the comparison of one cause knows. */
@@ -25,8 +28,10 @@ struct comparing {
     struct nnv_arena *kept, *work;   /* kept: of one cause; work: of one case */
     size_t *failing, *passing;       /* cases of the report */
     size_t nfailing, npassing;
+    const struct nnv_showing *showing; /* NULL: mistakes are not looked at */
     struct nnv_observation *seen;
-    size_t nseen;
+    bool *shows;                   /* of each that is seen: it passes, and the mistake would show */
+    size_t nseen, asked, drawn[2]; /* drawn: passing and failing ones */
     uint64_t left; /* work, in bytes of values: it is counted, not timed, so that each machine says the same */
 };
 
@@ -51,7 +56,7 @@ bool nnv_is_telling(const struct nnv_spec *spec) {
 static void spend(struct comparing *x, uint64_t work) { x->left -= work < x->left ? work : x->left; }
 
 /** Makes the case again; a case that has no spec has the attributes of its name. False when out of memory. */
-static bool look(struct comparing *x, size_t i, bool failed, int32_t op) {
+static bool look(struct comparing *x, size_t i, bool failed, const struct nnv_separation *cause, int32_t op) {
     const struct nnv_case *c = x->case_of[i];
     const struct nnv_suite *suite = nnv_suite_by_name(c->suite);
     struct nnv_spec *spec = NULL;
@@ -63,8 +68,12 @@ static bool look(struct comparing *x, size_t i, bool failed, int32_t op) {
     if (spec && !failed && !nnv_is_telling(spec)) return true;
     const struct nnv_attribute *a = nnv_attributes(c, spec, op, x->work, &n);
     const struct nnv_attribute *item = a ? nnv_attributes_keep(a, n, x->kept) : NULL;
-    if (item) x->seen[x->nseen++] = (struct nnv_observation){failed, item, n};
-    return item != NULL;
+    if (!item) return false;
+    const bool ask = spec && !failed && cause->mistake && x->showing && x->asked < ASKED;
+    x->asked += ask;
+    x->shows[x->nseen] = ask && x->showing->shows(x->showing->context, c, spec, cause->mistake);
+    x->seen[x->nseen++] = (struct nnv_observation){failed, x->drawn[failed]++ % HELD == HELD - 1, item, n};
+    return true;
 }
 
 /* ----------------------------------------------------------------- kinds of steps */
@@ -160,47 +169,69 @@ static void shuffle(size_t *list, size_t n, struct nnv_rng *rng) {
     }
 }
 
+/** Keeps the failing cases, and the passing ones in which the mistake would show. */
+static void keep_showing(struct comparing *x) {
+    size_t n = 0;
+    for (size_t i = 0; i < x->nseen; i++)
+        if (x->seen[i].failed || x->shows[i]) x->seen[n++] = x->seen[i];
+    x->nseen = n;
+}
+
+/** Says what separates the cases that were seen. False: no memory. */
+static bool tell(struct comparing *x, struct nnv_separation *cause, bool all, struct nnv_arena *arena) {
+    size_t showing = 0;
+    struct nnv_text t = {0};
+    for (size_t i = 0; i < x->nseen; i++) showing += x->shows[i];
+    const bool contrary = EXCEPTIONS * showing > x->drawn[true];
+    if (contrary) keep_showing(x);
+    if (nnv_separate(x->seen, x->nseen, contrary ? NNV_SHOWING_CASES : all ? NNV_ALL_CASES : NNV_SOME_CASES, &t))
+        cause->where = nnv_arena_strdup(arena, t.data);
+    else if (contrary)
+        cause->refuted = true;
+    else if (cause->steps)
+        cause->where = tell_steps(x, arena);
+    if (!cause->where && !contrary && 10 * x->npassing <= x->nfailing)
+        cause->where =
+            nnv_arena_printf(arena, "in nearly all cases (%zu of %zu)", x->nfailing, x->nfailing + x->npassing);
+    const bool ok = !t.failed;
+    nnv_text_free(&t);
+    return ok;
+}
+
 /** Looks at cases until the work is done, a failing and some passing ones in turn, and says what separates them. */
 static enum nnv_status compare(struct comparing *x, struct nnv_separation *cause, uint64_t keep,
                                struct nnv_arena *arena, struct nnv_err *err) {
     const struct nnv_op *op = *cause->op ? nnv_op_by_name(cause->op) : NULL;
-    struct nnv_text t = {0};
     size_t failing = 0, passing = 0;
     bool ok = true;
-    x->nseen = 0;
+    x->nseen = x->asked = x->drawn[0] = x->drawn[1] = 0;
     nnv_arena_reset(x->kept);
-    if (x->nfailing < LEAST) return NNV_OK;
+    if (x->nfailing < LEAST && !cause->mistake) return NNV_OK;
     if (x->npassing == 0) {
-        cause->where = nnv_arena_printf(arena, "in all %zu cases", x->nfailing);
-        return cause->where ? NNV_OK : nnv_no_memory(err);
+        if (x->nfailing >= LEAST) cause->where = nnv_arena_printf(arena, "in all %zu cases", x->nfailing);
+        return cause->where || x->nfailing < LEAST ? NNV_OK : nnv_no_memory(err);
     }
     x->seen = NNV_NEW(x->kept, struct nnv_observation, NNV_OBSERVATIONS);
-    if (!x->seen) return nnv_no_memory(err);
+    x->shows = NNV_NEW(x->kept, bool, NNV_OBSERVATIONS);
+    if (!x->seen || !x->shows) return nnv_no_memory(err);
     while (ok && x->nseen < NNV_OBSERVATIONS && x->left > keep) {
         const bool more = failing < x->nfailing && failing < FAILING;
         if (!more && passing == x->npassing) break;
         if (more && (passing == x->npassing || 2 * failing <= passing))
-            ok = look(x, x->failing[failing++], true, op ? op->code : 0);
+            ok = look(x, x->failing[failing++], true, cause, op ? op->code : 0);
         else
-            ok = look(x, x->passing[passing++], false, op ? op->code : 0);
+            ok = look(x, x->passing[passing++], false, cause, op ? op->code : 0);
     }
-    if (ok && nnv_separate(x->seen, x->nseen, &t))
-        cause->where = nnv_arena_strdup(arena, t.data);
-    else if (cause->steps)
-        cause->where = tell_steps(x, arena);
-    if (!cause->where && 10 * x->npassing <= x->nfailing)
-        cause->where =
-            nnv_arena_printf(arena, "in nearly all cases (%zu of %zu)", x->nfailing, x->nfailing + x->npassing);
-    ok = ok && !t.failed;
-    nnv_text_free(&t);
-    return ok ? NNV_OK : nnv_no_memory(err);
+    const bool all = failing == x->nfailing && passing == x->npassing;
+    return ok && tell(x, cause, all, arena) ? NNV_OK : nnv_no_memory(err);
 }
 
 enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_run_cases *cases, const uint32_t *of,
-                                 struct nnv_separation *causes, uint32_t count, struct nnv_arena *arena,
-                                 struct nnv_err *err) {
+                                 struct nnv_separation *causes, uint32_t count, const struct nnv_showing *showing,
+                                 struct nnv_arena *arena, struct nnv_err *err) {
     struct nnv_rng rng = nnv_rng_make(1, nnv_hash_str("separate"), 0);
-    struct comparing x = {.r = r, .cases = cases, .kept = nnv_arena_new(), .work = nnv_arena_new(), .left = WORK};
+    struct comparing x = {
+        .r = r, .cases = cases, .showing = showing, .kept = nnv_arena_new(), .work = nnv_arena_new(), .left = WORK};
     x.case_of = calloc(r->count + 1, sizeof *x.case_of);
     x.failing = calloc(r->count + 1, sizeof *x.failing);
     x.passing = calloc(r->count + 1, sizeof *x.passing);
@@ -210,6 +241,7 @@ enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_ru
         if (k != NNV_MAP_NONE) x.case_of[k] = &cases->item[i];
     }
     for (uint32_t i = 0; st == NNV_OK && i < count; i++) {
+        if (causes[i].known) continue;
         const uint64_t keep = i + 1 == count ? 0 : x.left - x.left / SHARE;
         st = gather(&x, of, i, causes[i].steps) ? NNV_OK : nnv_no_memory(err);
         shuffle(x.failing, x.nfailing, &rng);

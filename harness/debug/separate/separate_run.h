@@ -16,9 +16,19 @@ struct nnv_run_cases {
 
 /** Failures that have one cause, as far as is known, and what separates them from cases that pass. */
 struct nnv_separation {
-    const char *op;    /**< the operation that it is about, or "" */
-    bool steps;        /**< it is about the steps of executions, whatever is computed in them */
-    const char *where; /**< out: "only where stride is 2x2", the arena's; NULL: nothing can be said */
+    const char *op;      /**< the operation that it is about, or "" */
+    bool steps;          /**< it is about the steps of executions, whatever is computed in them */
+    const char *mistake; /**< that is said to be the cause; NULL: none is */
+    bool known;          /**< all is said of it: it is left as it is */
+    bool alone;          /**< known: its cases pass when each runs alone */
+    const char *where;   /**< out: "only where stride is 2x2", the arena's; NULL: nothing can be said */
+    bool refuted;        /**< out: cases pass that the mistake would fail, and no condition tells which */
+};
+
+/** Tells whether a mistake would make a passing case fail. */
+struct nnv_showing {
+    bool (*shows)(void *context, const struct nnv_case *c, struct nnv_spec *spec, const char *mistake);
+    void *context;
 };
 
 /**
@@ -30,9 +40,13 @@ bool nnv_is_telling(const struct nnv_spec *spec);
  * Compares the failing cases of each cause with the passing ones of the same suites, operations and families of types;
  * of one about steps, with those of the same suites. of[i]: the cause of case i of the report, NNV_MAP_NONE: not a
  * failing one. Causes come in the order of their weight, and get their parts of a bounded work in it.
+ *
+ * Where the cause is a mistake, passing cases are asked whether it would show in them. Where some say so, the condition
+ * is what separates the failing cases from these; there must be one, or the mistake is refuted.
  */
 NNV_USE_RESULT enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_run_cases *cases,
                                                 const uint32_t *of, struct nnv_separation *causes, uint32_t count,
-                                                struct nnv_arena *arena, struct nnv_err *err);
+                                                const struct nnv_showing *showing, struct nnv_arena *arena,
+                                                struct nnv_err *err);
 
 #endif

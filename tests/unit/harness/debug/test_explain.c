@@ -358,6 +358,30 @@ static void known_from_others(void **state) {
 }
 
 /** Of a the second half is lost, and of b the first number. */
+/** A mistake that would spoil a right answer is not made by a driver that gives it. */
+static void what_would_show(void **state) {
+    (void)state;
+    const char *words = "first and second operand swapped", *lost = "a, axis 0: lost from 2 on";
+#define OF_THREE(a, b, y)                                                                                              \
+    SPEC(F32("3", IN, a) "," F32("3", IN, b) "," INT("0") "," F32("3", OUT, y), OP("SUB", "0,1,2", "3"), "0,1", "3")
+    uint64_t left = MOST_WORK;
+    const struct nnv_spec *differ = read_spec(OF_THREE("1,2,3", "4,6,8", "-3,-4,-5"));
+    const struct nnv_spec *same = read_spec(OF_THREE("1,2,3", "1,2,3", "0,0,0"));
+    assert_true(nnv_explain_shows(differ, NNV_PRECISION_BUDGET, words, arena, &left));
+    assert_true(left < MOST_WORK);
+    assert_false(nnv_explain_shows(same, NNV_PRECISION_BUDGET, words, arena, &left));
+    /* one that is alike, lost from 1 on, would show; this one has nothing to lose; and one cannot happen here */
+    assert_false(
+        nnv_explain_shows(read_spec(OF_THREE("1,2,0", "4,6,8", "-3,-4,-8")), NNV_PRECISION_BUDGET, lost, arena, &left));
+    assert_true(nnv_explain_shows(differ, NNV_PRECISION_BUDGET, lost, arena, &left));
+    assert_false(nnv_explain_shows(differ, NNV_PRECISION_BUDGET, "a, axis 0: lost from 4 on", arena, &left));
+    /* what cannot happen here, or could not be tried, is not known */
+    assert_false(
+        nnv_explain_shows(differ, NNV_PRECISION_BUDGET, "dilation ignored: the taps lie side by side", arena, &left));
+    left = 1;
+    assert_false(nnv_explain_shows(differ, NNV_PRECISION_BUDGET, words, arena, &left));
+}
+
 static void two_at_once(void **state) {
     (void)state;
     explain(LONG_DIFFERENCE, V(10, 18, 26, 32, -16, -32, -64, -128));
@@ -479,6 +503,7 @@ int main(void) {
         cmocka_unit_test(axes_from_the_other_end),
         cmocka_unit_test(flat_places),
         cmocka_unit_test(known_from_others),
+        cmocka_unit_test(what_would_show),
         cmocka_unit_test(two_at_once),
         cmocka_unit_test(poor_functions),
         cmocka_unit_test(unsteady),

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Separating conditions, on tables of cases of which it is known why they fail. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "base/rng.h"
 #include "harness/debug/separate/attributes.h"
@@ -16,6 +9,7 @@
 #include "harness/debug/separate/separate.h"
 #include "harness/debug/separate/separate_run.h"
 #include "reference/spec/spec.h"
+#include "tests/kit/report.h"
 
 enum { CASES = 300, ATTRIBUTES = 12 };
 
@@ -72,7 +66,7 @@ static void draw(uint64_t seed) {
         a[n++] = flag("height = width", 1, c->square, "height != width");
         a[n++] = number("scale ratio", 2, c->scale);
         a[n++] = number("largest value", 3, c->largest);
-        seen[i] = (struct nnv_observation){false, a, n};
+        seen[i] = (struct nnv_observation){.item = a, .count = n};
     }
 }
 
@@ -110,7 +104,8 @@ static void test_planted_conditions(void **state) {
             struct nnv_text t = {0};
             draw(seed);
             for (int i = 0; i < CASES; i++) seen[i].failed = table[k].fails(&cases[i]);
-            if (!nnv_separate(seen, CASES, &t)) fail_msg("condition %zu, seed %d: nothing is said", k, (int)seed);
+            if (!nnv_separate(seen, CASES, NNV_ALL_CASES, &t))
+                fail_msg("condition %zu, seed %d: nothing is said", k, (int)seed);
             const char *other = strchr(table[k].words, '|');
             const size_t n = other ? (size_t)(other - table[k].words) : strlen(table[k].words);
             if (strncmp(t.data, table[k].words, n) != 0 &&
@@ -130,11 +125,11 @@ static void test_bounds(void **state) {
         item[i][3].number = i;
         seen[i].failed = i > 127;
     }
-    assert_true(nnv_separate(seen, CASES, &t));
+    assert_true(nnv_separate(seen, CASES, NNV_ALL_CASES, &t));
     assert_string_equal(t.data, "only where channels > 127");
     nnv_text_clear(&t);
     for (int i = 0; i < CASES; i++) item[i][3].number = i > 127 ? i + 100 : i;
-    assert_true(nnv_separate(seen, CASES, &t));
+    assert_true(nnv_separate(seen, CASES, NNV_ALL_CASES, &t));
     assert_string_equal(t.data, "only where channels >= 228 (not at 127)");
     nnv_text_free(&t);
 }
@@ -150,7 +145,7 @@ static void test_a_few_exceptions(void **state) {
         inside += seen[i].failed;
         if (seen[i].failed && inside % 16 == 3) seen[i].failed = false;
     }
-    assert_true(nnv_separate(seen, CASES, &t));
+    assert_true(nnv_separate(seen, CASES, NNV_ALL_CASES, &t));
     assert_memory_equal(t.data, "only where channels >", 21);
     assert_non_null(strstr(t.data, "such cases fail"));
     nnv_text_free(&t);
@@ -166,7 +161,7 @@ static void test_chance_is_not_told(void **state) {
         draw(seed);
         const int64_t most = 3 + (int64_t)seed % 40;
         for (int i = 0; i < CASES; i++) seen[i].failed = nnv_rng_int(&r, 0, CASES) < most;
-        told += nnv_separate(seen, CASES, &t);
+        told += nnv_separate(seen, CASES, NNV_ALL_CASES, &t);
         nnv_text_free(&t);
     }
     assert_in_range(told, 0, 2);
@@ -186,10 +181,74 @@ static void test_many_values(void **state) {
             many[i][k] = number(name[k], 1, nnv_rng_uniform(&r, 0, 1));
         }
         many[i][NOISE] = number("alpha", 1, i);
-        seen[i] = (struct nnv_observation){i > 200, many[i], NOISE + 1};
+        seen[i] = (struct nnv_observation){.failed = i > 200, .item = many[i], .count = NOISE + 1};
     }
-    assert_true(nnv_separate(seen, CASES, &t));
+    assert_true(nnv_separate(seen, CASES, NNV_ALL_CASES, &t));
     assert_string_equal(t.data, "only where alpha > 200");
+    nnv_text_free(&t);
+}
+
+/** What holds for all failing cases, and for more that pass, goes along with the cause: it is not told. */
+static void test_what_goes_along_is_not_told(void **state) {
+    struct nnv_text t = {0};
+    (void)state;
+    draw(1);
+    /* rank 4 fails half, or a third, of the time; nothing else tells when */
+    for (int part = 2; part <= 3; part++) {
+        int inside = 0;
+        for (int i = 0; i < CASES; i++) {
+            item[i][4].number = i % 3 == 0 ? 4 : 1 + i % 3;
+            seen[i].failed = i % 3 == 0 && inside++ % part == 0;
+        }
+        assert_int_equal(nnv_separate(seen, CASES, NNV_ALL_CASES, &t), part == 2);
+        if (part == 2) assert_string_equal(t.data, "only where rank > 3 (50 of 100 such cases fail)");
+        nnv_text_clear(&t);
+    }
+    nnv_text_free(&t);
+}
+
+/** The words say whether all cases were looked at. */
+static void test_numbers_are_of_what_was_looked_at(void **state) {
+    struct nnv_text t = {0};
+    (void)state;
+    draw(2);
+    for (int i = 0; i < CASES; i++) seen[i].failed = wide(&cases[i]) && i % 20 != 3;
+    assert_true(nnv_separate(seen, CASES, NNV_SOME_CASES, &t));
+    assert_non_null(strstr(t.data, " such cases looked at fail)"));
+    nnv_text_free(&t);
+}
+
+/** A condition that what was kept apart contradicts is not told. */
+static void test_what_is_held_must_agree(void **state) {
+    (void)state;
+    for (int agrees = 0; agrees < 2; agrees++) {
+        struct nnv_text t = {0};
+        draw(3);
+        for (int i = 0; i < CASES; i++) {
+            seen[i].held = i % 4 == 3;
+            /* of those that are held as many fail, whatever their channels */
+            seen[i].failed = agrees || !seen[i].held ? cases[i].channels > 160 : i % 20 == 3;
+        }
+        assert_int_equal(nnv_separate(seen, CASES, NNV_ALL_CASES, &t), agrees);
+        nnv_text_free(&t);
+    }
+    for (int i = 0; i < CASES; i++) seen[i].held = false;
+}
+
+/** Where a mistake would show in all that pass, the condition must leave hardly any of these inside. */
+static void test_what_would_show_is_left_out(void **state) {
+    struct nnv_text t = {0};
+    (void)state;
+    draw(4);
+    for (int i = 0; i < CASES; i++) seen[i].failed = cases[i].nchw && i % 10 != 3;
+    assert_true(nnv_separate(seen, CASES, NNV_ALL_CASES, &t)); /* one in ten passes */
+    nnv_text_clear(&t);
+    assert_false(nnv_separate(seen, CASES, NNV_SHOWING_CASES, &t));
+    /* two parts are told rather than one that some pass inside */
+    for (int i = 0; i < CASES; i++) seen[i].failed = cases[i].nchw && cases[i].rank != 2;
+    assert_true(nnv_separate(seen, CASES, NNV_SHOWING_CASES, &t));
+    if (!strstr(t.data, " and ")) fail_msg("said %s", t.data);
+    assert_null(strstr(t.data, "of"));
     nnv_text_free(&t);
 }
 
@@ -197,10 +256,10 @@ static void test_nothing_to_compare(void **state) {
     struct nnv_text t = {0};
     (void)state;
     draw(1);
-    assert_false(nnv_separate(seen, 0, &t));
-    assert_false(nnv_separate(seen, CASES, &t)); /* none fails */
+    assert_false(nnv_separate(seen, 0, NNV_ALL_CASES, &t));
+    assert_false(nnv_separate(seen, CASES, NNV_ALL_CASES, &t)); /* none fails */
     for (int i = 0; i < CASES; i++) seen[i].failed = true;
-    assert_false(nnv_separate(seen, CASES, &t));
+    assert_false(nnv_separate(seen, CASES, NNV_ALL_CASES, &t));
     assert_false(t.failed);
     nnv_text_free(&t);
 }
@@ -336,7 +395,7 @@ static void test_elements(void **state) {
         element[59] = k == 2 ? NNV_ELEMENT_WRONG : NNV_ELEMENT_IGNORED;
         const size_t n = nnv_observe_elements(spec, element, 60, arena, to);
         assert_int_equal(n, k == 2 ? 60 : k == 3 ? n : 59);
-        if (!nnv_separate_elements(to, n, &t)) fail_msg("%zu: nothing is said", k);
+        if (!nnv_separate(to, n, NNV_ELEMENTS, &t)) fail_msg("%zu: nothing is said", k);
         bool any = false;
         for (const char *w = words[k]; w; w = strchr(w, '|') ? strchr(w, '|') + 1 : NULL)
             any = any || strncmp(t.data, w, strcspn(w, "|")) == 0;
@@ -352,6 +411,63 @@ static void test_elements(void **state) {
     nnv_arena_free(arena);
 }
 
+/* ------------------------------------------------------------------------ runs */
+
+enum { OF_A_RUN = 400 };
+
+/** Says that a mistake would show in all cases, in none, or in those of an odd number. */
+static bool would_show(void *context, const struct nnv_case *c, struct nnv_spec *spec, const char *mistake) {
+    (void)spec;
+    const char *which = context;
+    assert_string_equal(mistake, "lost");
+    return strcmp(which, "all") == 0 || (strcmp(which, "odd") == 0 && (c->name[strlen(c->name) - 1] - '0') % 2 == 1);
+}
+
+/** What a run says of a mistake where every third case fails, whatever it is, and the mistake would show in these. */
+static struct nnv_separation separated(const struct nnv_case_list *list, const char *which, struct nnv_arena *arena) {
+    static const struct nnv_run_config config = {.seed = 1, .tier = 1, .precision = -1};
+    struct nnv_text listed = {0}, records = {0};
+    struct nnv_err err = {0};
+    uint32_t of[OF_A_RUN];
+    size_t n = 0;
+    for (size_t i = 0; i < list->count && n < OF_A_RUN; i++) {
+        const struct nnv_case *c = &list->item[i];
+        if (strncmp(c->name, "ops/ADD/float32/", 16) != 0) continue;
+        const bool fails = n % 3 == 0;
+        nnv_text_addf(&listed, "%s\tops\tADD\tfloat32\t\n", c->name);
+        nnv_text_addf(&records,
+                      "{\"case\":\"%s\",\"op\":\"ADD\",\"type\":\"float32\",\"verdict\":\"%s\",\"compared\":9}\n",
+                      c->name, fails ? "FAIL" : "PASS");
+        of[n++] = fails ? 0 : NNV_MAP_NONE;
+    }
+    assert_true(n > 60);
+    struct fx f = fx_make(listed.data, records.data);
+    fx_load(&f);
+    const struct nnv_run_cases made = {&config, list->item, list->count};
+    const struct nnv_showing showing = {would_show, (void *)(uintptr_t)which};
+    struct nnv_separation cause = {.op = "ADD", .mistake = "lost"};
+    assert_int_equal(nnv_separate_run(f.report, &made, of, &cause, 1, &showing, arena, &err), NNV_OK);
+    fx_remove(&f);
+    nnv_text_free(&listed);
+    nnv_text_free(&records);
+    return cause;
+}
+
+/** Cases that pass though the mistake would show in them refute it, unless a condition tells which these are. */
+static void test_passing_cases_refute_a_mistake(void **state) {
+    (void)state;
+    static const struct nnv_run_config config = {.seed = 1, .tier = 1, .precision = -1};
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_case_list list = {.arena = arena};
+    struct nnv_err err = {0};
+    assert_int_equal(nnv_suite_by_name("ops")->list(&config, &list, &err), NNV_OK);
+    assert_true(separated(&list, "all", arena).refuted);
+    assert_true(separated(&list, "odd", arena).refuted);
+    assert_false(separated(&list, "none", arena).refuted);
+    free(list.item);
+    nnv_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_planted_conditions),
@@ -359,10 +475,15 @@ int main(void) {
         cmocka_unit_test(test_a_few_exceptions),
         cmocka_unit_test(test_chance_is_not_told),
         cmocka_unit_test(test_many_values),
+        cmocka_unit_test(test_what_goes_along_is_not_told),
+        cmocka_unit_test(test_numbers_are_of_what_was_looked_at),
+        cmocka_unit_test(test_what_is_held_must_agree),
+        cmocka_unit_test(test_what_would_show_is_left_out),
         cmocka_unit_test(test_nothing_to_compare),
         cmocka_unit_test(test_attributes_of_a_pool),
         cmocka_unit_test(test_empty_and_refused_cases_tell_nothing),
         cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_passing_cases_refute_a_mistake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file attributes_graph.c What a model of several operations is like: which there are, and what uses what. */
+#include "harness/debug/separate/attribute_list.h"
+
+/** How often operations read the operand. */
+static size_t readers_of(const struct nnv_subgraph *m, uint32_t operand) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < m->noperations; i++)
+        for (uint32_t k = 0; k < m->operations[i].nin; k++) n += m->operations[i].in[k] == operand;
+    return n;
+}
+
+/** What results are used for, whichever operations give and use them. */
+static void add_uses(struct nnv_attribute_list *l, const struct nnv_subgraph *m) {
+    bool several = false, output = false;
+    for (uint32_t i = 0; i < m->noperations; i++)
+        for (uint32_t o = 0; o < m->operations[i].nout; o++) {
+            const uint32_t result = m->operations[i].out[o];
+            const size_t readers = readers_of(m, result);
+            several = several || readers > 1;
+            output = output || (readers > 0 && m->operands[result].lifetime == NNV_SUBGRAPH_OUTPUT);
+        }
+    nnv_add_flag(l, "a result is used several times", FROM_MODEL, several, "each result is used once at most");
+    nnv_add_flag(l, "an output of the model is used, too", FROM_MODEL, output, "no output of the model is used, too");
+}
+
+void nnv_add_graph(struct nnv_attribute_list *l, const struct nnv_subgraph *m) {
+    if (m->noperations == 1) return;
+    nnv_add_number(l, "number of operations", FROM_MODEL, m->noperations);
+    add_uses(l, m);
+    for (uint32_t i = 0; i < m->noperations; i++) {
+        const struct nnv_op *op = nnv_op(m->operations[i].type);
+        size_t same = 0;
+        if (op) nnv_add_flag(l, NNV_NAME("there is a %s", op->name), FROM_MODEL, true, NULL);
+        for (uint32_t k = 0; k < i; k++) same += m->operations[k].type == m->operations[i].type;
+        if (op && same == 1) nnv_add_flag(l, NNV_NAME("there are several %s", op->name), FROM_MODEL + 1, true, NULL);
+        for (uint32_t o = 0; op && o < m->operations[i].nout; o++) {
+            const uint32_t result = m->operations[i].out[o];
+            size_t uses = 0;
+            for (uint32_t k = i + 1; k < m->noperations; k++)
+                for (uint32_t n = 0; n < m->operations[k].nin; n++) {
+                    const struct nnv_op *user = nnv_op(m->operations[k].type);
+                    if (m->operations[k].in[n] != result || !user) continue;
+                    uses++;
+                    nnv_add_flag(l, NNV_NAME("%s feeds %s", op->name, user->name), FROM_MODEL, true, NULL);
+                }
+            if (uses > 1) nnv_add_flag(l, NNV_NAME("%s has several users", op->name), FROM_MODEL + 1, true, NULL);
+            if (uses > 0 && m->operands[result].lifetime == NNV_SUBGRAPH_OUTPUT)
+                nnv_add_flag(l, NNV_NAME("%s gives an output that is used, too", op->name), FROM_MODEL + 1, true, NULL);
+        }
+    }
+}
