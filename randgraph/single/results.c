@@ -53,6 +53,13 @@ bool nnv_results_constant(const struct nnv_single_draft *b) {
     return any;
 }
 
+bool nnv_results_few(const struct nnv_single_draft *b) {
+    enum { FEW = 4 };
+    for (uint32_t i = 0; i < b->s->nout; i++)
+        if (b->spec->outputs[i].bytes > FEW * nnv_type(b->s->operands[b->s->out[i]].type)->size) return false;
+    return true;
+}
+
 enum nnv_status nnv_results_infer(const struct nnv_single_draft *b, bool *known, struct nnv_err *err) {
     struct nnv_shape *shapes = NNV_NEW(b->arena, struct nnv_shape, b->s->noperands);
     if (!shapes) return nnv_no_memory(err);
