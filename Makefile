@@ -58,7 +58,7 @@ HERE_onednn := $(call has,oneapi/dnnl/dnnl.h)
 HERE_xnnpack := $(call has,xnnpack.h pthreadpool.h)
 LIBS_onednn := -ldnnl -lgomp
 LIBS_xnnpack := -lXNNPACK -lpthreadpool
-ENGINES_OPENED := ort tflite
+ENGINES_OPENED := ggml ort tflite
 FOUND := $(strip $(foreach e,$(ENGINES),$(if $(HERE_$(e)),$(e))))
 DRIVERS := $(filter-out common engine $(filter-out $(FOUND),$(ENGINES)),$(sort $(NDK_DRIVERS) $(notdir $(patsubst %/,%,$(wildcard drivers_under_test/*/)))))
 DRIVER_SO := $(DRIVERS:%=$(B)/drivers/%.so)
@@ -85,7 +85,7 @@ UNIT_SRC := $(shell find tests/unit -name 'test_*.c')
 UNIT := $(sort $(patsubst %.c,$(B)/tests/%,$(notdir $(UNIT_SRC))))
 SYSTEM := $(sort $(wildcard tests/system/test_*.sh))
 # System tests that take a quarter of a minute or more, but for the one of the main verb.
-LONG := aosp_client api arithmetic audit board campaigns comfort cost datasheet docs engines explain faulty fuzz gate host hostile inject \
+LONG := aosp_client api arithmetic audit board campaigns comfort cost datasheet docs engines explain faulty fuzz gate ggml host hostile inject \
         levels libraries ndk onnx ort pages planted reduce remote tflite
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
@@ -320,7 +320,7 @@ docs: all
 	tools/report-picture.sh $(B) docs/report.png
 
 # The table of docs/use/engines.md, into B/judged.md: a default run of each engine that is here, some minutes.
-JUDGED ?= xnnpack onednn tflite: tflite:delegate=xnnpack tflite:delegate=nnapi ort: \
+JUDGED ?= xnnpack onednn tflite: tflite:delegate=xnnpack tflite:delegate=nnapi ort: ggml: \
           $(patsubst %,ndk:%:aosp,$(wildcard $(NNVTS_TARGETS)/aosp/libneuralnetworks.so))
 judged: all
 	@set --; for driver in $(JUDGED); do run=$(B)/judged/$${driver##*/}; \

@@ -9,6 +9,7 @@ set -eu
 # this machine's architecture in Debian's words, CPU for it in Node's
 packages() {
     cat <<'EOF'
+ggml @node-llama-cpp/linux-x64@3.22.1 e6e0820cda9608d7da026f1a47f533c5ba381c1a4a80d17dd640873dea4a86032057638099ab6879f6ce94c8a1b2a0a21f639ddf913f7941d00856df44126e3a - bins/linux-x64
 tflite tfjs-tflite-node@0.0.2 65e77d6e23b3f65916b1e92f3f07449b15e7b235c99d93bc88e574b36636d10535e5cc223de7731440588866caeec998a6426940d358f52ba4a0a9948bd6e4f7 cc_deps/include cc_deps/linux_ARCH
 onnxruntime onnxruntime-node@1.30.0 b7086cd42d82fc1164cf5c9ce4e634288536194aba0d444eee10f86f1e50d90cb79c0309c115d6f31537355733136f5503d96894b3987a9a03f1f8d318e7c8ab - bin/napi-v6/linux/CPU
 EOF
@@ -53,6 +54,7 @@ bring() {
 
 for name; do
     line=$(packages | grep "^$name ") || { echo "setup: no package is called $name" >&2; exit 2; }
+    [ "$name $cpu" != "ggml arm64" ] || { echo "setup: this package of ggml has no library for $(uname -m)" >&2; continue; }
     # shellcheck disable=SC2086
     bring $line
 done

@@ -56,7 +56,7 @@ test_findings() {
 }
 test_findings_in_tflite_and_ort() {
     local driver
-    for driver in tflite: ort:; do
+    for driver in tflite: ort: ggml:; do
         nnvts run --driver $driver --filter 'ops/ADD/float32/rank1/0' --out there -q >"$OUT" 2>&1 ||
             skip "$driver has no library (make setup-engines)"
     done
