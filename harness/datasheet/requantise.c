@@ -268,7 +268,7 @@ struct recognition {
 
 /** True if the scheme may make this code of accumulator i. */
 static bool gives(enum nnv_scheme k, const struct sums *s, int i, double m, double got) {
-    const double a = s->accumulator[i], noise = k == NNV_SCHEME_DEQUANTISED ? s->noise[i] : 0;
+    const double a = s->accumulator[i], noise = nnv_scheme_sums_floats(k) ? s->noise[i] : 0;
     double low = nnv_scheme_code(k, a - noise, m, s->out_zero), high = nnv_scheme_code(k, a + noise, m, s->out_zero);
     if (s->what.use == NNV_PRODUCTS_RELU) low = fmax(low, 0), high = fmax(high, 0);
     return low <= got && got <= high;
@@ -289,12 +289,15 @@ static void compare(struct recognition *r, float multiplier, const struct sums *
     }
 }
 
-/** Bit k is set: scheme k gives all that was seen; that which leaves most open only where there is no other. */
+/* They leave most open. */
+static const uint32_t float_sums = UINT32_C(1) << NNV_SCHEME_DEQUANTISED | UINT32_C(1) << NNV_SCHEME_DEQUANTISED_ZERO;
+
+/** Bit k is set: scheme k gives all that was seen; float sums only where there is no other. */
 static uint32_t schemes_of(const struct recognition *r) {
     uint32_t all = 0;
     for (int k = 1; k < NNV_SCHEME_COUNT; k++)
         if (r->differ[k] == 0) all |= UINT32_C(1) << k;
-    const uint32_t others = all & ~(UINT32_C(1) << NNV_SCHEME_DEQUANTISED);
+    const uint32_t others = all & ~float_sums;
     return others ? others : all;
 }
 
@@ -312,7 +315,7 @@ static bool join(struct recognition *r, const struct recognition *more) {
 }
 
 /** A weak one beside another would explain too much. */
-static bool may_mix(enum nnv_scheme s) { return s != NNV_SCHEME_DEQUANTISED && !nnv_scheme_is_weak(s); }
+static bool may_mix(enum nnv_scheme s) { return !nnv_scheme_sums_floats(s) && !nnv_scheme_is_weak(s); }
 
 /** Which two schemes explain what no single one does. */
 static struct nnv_schemes mixture(const struct recognition *r) {
@@ -336,7 +339,7 @@ static void tell(const struct nnv_numeric_engine *e, struct nnv_products what, c
              what.per_channel ? " per channel" : "", uses[what.use]);
     snprintf(evidence, sizeof evidence, "%zu of %zu codes differ, %.4g units off at most", r->differ[best], r->seen,
              r->worst);
-    if (seen.schemes == UINT32_C(1) << NNV_SCHEME_DEQUANTISED || !seen.schemes) seen.is = mixture(r);
+    if (!(seen.schemes & ~float_sums)) seen.is = mixture(r);
     if (seen.is.one != NNV_SCHEME_ANY) seen.schemes = 0; /* the tighter promise */
     if (seen.schemes)
         snprintf(is, sizeof is, "%s", nnv_scheme_is((enum nnv_scheme)best));

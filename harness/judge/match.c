@@ -69,7 +69,7 @@ static bool make_table(const struct nnv_subgraph *main, const struct nnv_operati
     t->from = NNV_NEW(arena, size_t, t->rows);
     t->queue = NNV_NEW(arena, size_t, t->rows);
     t->reached = NNV_NEW(arena, size_t, t->rows);
-    return t->to && t->from && t->queue && t->reached;
+    return t->ncolumns > 0 && t->to && t->from && t->queue && t->reached;
 }
 
 /* ----------------------------------------------------------------- matching */

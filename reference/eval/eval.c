@@ -24,7 +24,7 @@ static struct units units_of(const struct nnv_evaluator *ev, const struct nnv_ca
     int32_t type = call->out[0].operand->type;
     if (nnv_is_quant(type)) {
         const struct nnv_schemes s = schemes_of(ev, call);
-        if (s.one == NNV_SCHEME_DEQUANTISED || s.other == NNV_SCHEME_DEQUANTISED) return (struct units){.u_a = 0x1p-24};
+        if (nnv_scheme_sums_floats(s.one) || nnv_scheme_sums_floats(s.other)) return (struct units){.u_a = 0x1p-24};
     }
     if (!nnv_is_float(type)) type = call->sig->type[NNV_T];
     if (!nnv_is_float(type)) return (struct units){0};

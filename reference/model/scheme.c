@@ -79,6 +79,9 @@ static const struct scheme {
     [NNV_SCHEME_FUSED_ZERO] = {"fma-zero", "float32 with the zero point in an FMA, ties to even", fused_zero, 0, false},
     [NNV_SCHEME_DEQUANTISED] = {"dequantised", "float32 sums of dequantised numbers, ties to even", float_even, 0,
                                 false},
+    [NNV_SCHEME_DEQUANTISED_ZERO] = {"dequantised-zero",
+                                     "float32 sums of dequantised numbers with the zero point, ties to even",
+                                     float_zero, 0, false},
     [NNV_SCHEME_FIXED_24] = {"fixed24", "fixed point of 24 bits", fixed, 24, false},
     [NNV_SCHEME_FIXED_16] = {"fixed16", "fixed point of 16 bits", fixed, 16, true},
     [NNV_SCHEME_FIXED_15] = {"fixed15", "fixed point of 15 bits", fixed, 15, true},
@@ -91,6 +94,9 @@ static const struct scheme {
 const char *nnv_scheme_word(enum nnv_scheme s) { return schemes[s].word; }
 const char *nnv_scheme_is(enum nnv_scheme s) { return schemes[s].is; }
 bool nnv_scheme_is_weak(enum nnv_scheme s) { return schemes[s].weak; }
+bool nnv_scheme_sums_floats(enum nnv_scheme s) {
+    return s == NNV_SCHEME_DEQUANTISED || s == NNV_SCHEME_DEQUANTISED_ZERO;
+}
 
 enum nnv_scheme nnv_scheme_by_word(const char *word, size_t n) {
     for (int s = 1; s < NNV_SCHEME_COUNT; s++)

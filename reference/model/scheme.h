@@ -21,7 +21,8 @@ enum nnv_scheme {
     NNV_SCHEME_FLOAT_AWAY,
     NNV_SCHEME_FLOAT_ZERO,
     NNV_SCHEME_FUSED_ZERO,
-    NNV_SCHEME_DEQUANTISED, /**< float32 sums of dequantised numbers: near ties they do not say which code */
+    NNV_SCHEME_DEQUANTISED,      /**< float32 sums of dequantised numbers: near ties they do not say which code */
+    NNV_SCHEME_DEQUANTISED_ZERO, /**< the same, and the zero point added before it is rounded */
     NNV_SCHEME_FIXED_24,
     NNV_SCHEME_FIXED_16,
     NNV_SCHEME_FIXED_15,
@@ -40,6 +41,8 @@ const char *nnv_scheme_is(enum nnv_scheme s);
 enum nnv_scheme nnv_scheme_by_word(const char *word, size_t n);
 /** True if it gives codes that are wrong by "strict". */
 bool nnv_scheme_is_weak(enum nnv_scheme s);
+/** True if it sums up in float32: how far a sum is off decides the code. */
+bool nnv_scheme_sums_floats(enum nnv_scheme s);
 /**
  * The code, less the zero point and not clamped, which the scheme makes of an accumulator: a whole number, but for what
  * computing it has lost. Few schemes add the zero point before they round.

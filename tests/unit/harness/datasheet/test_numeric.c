@@ -22,6 +22,7 @@ struct engine {
     bool fused;   /* products are not rounded */
     double (*requantise)(int32_t accumulator, double multiplier);
     bool dequantised;                                            /* sums up numbers, not codes, in float32 */
+    bool with_zero;                                              /* and adds the zero point to the sum */
     double (*with_relu)(int32_t accumulator, double multiplier); /* the same before RELU; NULL: not supported */
 };
 
@@ -65,6 +66,11 @@ static double float_sum(const double *x, const struct nnv_operand *xo, const dou
     return (double)sum;
 }
 
+/** The code of a float32 sum in units of the output. */
+static double code_of(const struct engine *e, double units, int32_t zero) {
+    return e->with_zero ? (double)rintf((float)units + (float)zero) : zero + rint(units);
+}
+
 static int32_t accumulate(const double *x, int32_t zero_x, const double *w, int32_t zero_w, size_t n) {
     int32_t sum = 0;
     for (size_t i = 0; i < n; i++) sum += ((int32_t)x[i] - zero_x) * ((int32_t)w[i] - zero_w);
@@ -96,7 +102,8 @@ static bool execute(void *context, const struct nnv_spec *spec, struct nnv_arena
             if (!nnv_is_quant(xo->type))
                 *to = sum_up(e, x + r * n, w + u * n, n) + bias[u];
             else if (e->dequantised && !relu)
-                *to = yo->zero_point + rint(float_sum(x + r * n, xo, w + u * n, wo, n, bias[u]) / (double)yo->scale);
+                *to =
+                    code_of(e, float_sum(x + r * n, xo, w + u * n, wo, n, bias[u]) / (double)yo->scale, yo->zero_point);
             else if (requantise)
                 *to = yo->zero_point +
                       requantise(accumulate(x + r * n, xo->zero_point, w + u * n, wo->zero_point, n) + (int32_t)bias[u],
@@ -230,6 +237,10 @@ static void test_requantisation(void **state) {
     expect("requantisation", "float32 sums of dequantised numbers, ties to even");
     nnv_arithmetic_text(&measured.arithmetic, text);
     assert_string_equal(text, "requantise=dequantised");
+    measure((struct engine){.dequantised = true, .with_zero = true}, false);
+    expect("requantisation", "float32 sums of dequantised numbers with the zero point, ties to even");
+    nnv_arithmetic_text(&measured.arithmetic, text);
+    assert_string_equal(text, "requantise=dequantised-zero");
 }
 
 /** An engine that has another kernel where an activation is fused: both schemes are told, and either is right. */

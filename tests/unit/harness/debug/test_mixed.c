@@ -26,7 +26,7 @@ static const char network[] =
 static struct nnv_known known(struct nnv_arena *arena) {
     struct nnv_err err = {0};
     struct nnv_spec *spec;
-    struct nnv_known known;
+    struct nnv_known known = {0};
     if (nnv_spec_parse(network, strlen(network), "net", arena, &spec, &err) != NNV_OK ||
         nnv_known_make(spec, false, arena, &known, &err) != NNV_OK)
         fail_msg("%s", err.text);

@@ -315,7 +315,7 @@ static void texts(void **state) {
     "OPERATION/TYPE="
 #define SCHEMES                                                                                                        \
     "exact-away, exact-even, exact-up, twice, fixed31, float-even, float-away, float-zero, fma-zero, dequantised, "    \
-    "fixed24, "                                                                                                        \
+    "dequantised-zero, fixed24, "                                                                                      \
     "fixed16, fixed15, fixed8, fixed7, truncated, floor"
     static const struct {
         const char *text, *words;

@@ -157,12 +157,12 @@ static void test_codes(void **state) {
     static const struct {
         const char *word;
         double tie, minus, below; /* of 5 * 0.5, -5 * 0.5, 211 * 0.0123 = 2.5953 */
-    } codes[] = {{"exact-away", 3, -3, 3},  {"exact-even", 2, -2, 3}, {"exact-up", 3, -2, 3},
-                 {"twice", 3, -2, 3},       {"fixed31", 3, -2, 3},    {"float-even", 2, -2, 3},
-                 {"float-away", 3, -3, 3},  {"float-zero", 2, -2, 3}, {"fma-zero", 2, -2, 3},
-                 {"dequantised", 2, -2, 3}, {"fixed24", 3, -2, 3},    {"fixed16", 3, -2, 3},
-                 {"fixed15", 3, -2, 3},     {"fixed8", 3, -2, 3},     {"fixed7", 3, -2, 3},
-                 {"truncated", 2, -2, 2},   {"floor", 2, -3, 2}};
+    } codes[] = {{"exact-away", 3, -3, 3},  {"exact-even", 2, -2, 3},       {"exact-up", 3, -2, 3},
+                 {"twice", 3, -2, 3},       {"fixed31", 3, -2, 3},          {"float-even", 2, -2, 3},
+                 {"float-away", 3, -3, 3},  {"float-zero", 2, -2, 3},       {"fma-zero", 2, -2, 3},
+                 {"dequantised", 2, -2, 3}, {"dequantised-zero", 2, -2, 3}, {"fixed24", 3, -2, 3},
+                 {"fixed16", 3, -2, 3},     {"fixed15", 3, -2, 3},          {"fixed8", 3, -2, 3},
+                 {"fixed7", 3, -2, 3},      {"truncated", 2, -2, 2},        {"floor", 2, -3, 2}};
     assert_int_equal(sizeof codes / sizeof *codes, NNV_SCHEME_COUNT - 1);
     for (int i = 0; i + 1 < NNV_SCHEME_COUNT; i++) {
         const enum nnv_scheme s = nnv_scheme_by_word(codes[i].word, strlen(codes[i].word));
