@@ -54,6 +54,11 @@ bool nnv_results_open(const struct nnv_single_draft *b);
 bool nnv_results_constant(const struct nnv_single_draft *b);
 /** True if they are so few that a small one, as chance has it, leaves nothing to compare. */
 bool nnv_results_few(const struct nnv_single_draft *b);
+/**
+ * Some element of each output is compared: neither near the end of its type nor lost in rounding, nor open: of equal
+ * numbers the place of the largest is.
+ */
+bool nnv_results_comparable(const struct nnv_single_draft *b);
 /** Declares the shapes that inference tells of the outputs; *known: it tells all. */
 NNV_USE_RESULT enum nnv_status nnv_results_infer(const struct nnv_single_draft *b, bool *known, struct nnv_err *err);
 /** The range that results of declared shapes are likely to have: sums of products, as products of either sign add up;

@@ -60,6 +60,31 @@ bool nnv_results_few(const struct nnv_single_draft *b) {
     return true;
 }
 
+/* The element is compared. Of a zero that says nothing unless all are: its spread may be none by chance. */
+static bool tells(const struct nnv_golden *g, const struct nnv_type *t, size_t e) {
+    const double spread = g->spread[e], exact = fabs(g->exact[e]);
+    if (t->kind != NNV_KIND_FLOAT) return spread < t->max - t->min;
+    return exact > 0 && spread * 8 <= exact && exact < 0.5 * t->max;
+}
+
+bool nnv_results_comparable(const struct nnv_single_draft *b) {
+    static const struct nnv_eval_options options = {.rows = 8, .k = 2, .seed = 1};
+    struct nnv_golden *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
+    const int32_t type = b->s->operands[b->s->out[0]].type;
+    if (!nnv_is_float(type) && !(nnv_is_quant(type) && b->what->mode == NNV_FILL_LINES)) return true;
+    if (!golden || nnv_eval(&b->spec->model, b->spec->inputs, &options, b->arena, golden, NULL) != NNV_OK) return false;
+    for (uint32_t i = 0; i < b->s->nout; i++) {
+        const struct nnv_operand *o = &b->s->operands[b->s->out[i]];
+        const struct nnv_type *t = nnv_type(o->type);
+        const size_t n = golden[i].value.bytes / t->size;
+        bool any = o->ignored || (t->kind != NNV_KIND_FLOAT && nnv_is_float(type)) || n == 0, zeros = n > 0;
+        for (size_t e = 0; e < n && !any; e++) any = tells(&golden[i], t, e);
+        for (size_t e = 0; e < n && !any && zeros; e++) zeros = golden[i].spread[e] == 0 && golden[i].exact[e] == 0;
+        if (!any && !zeros) return false;
+    }
+    return true;
+}
+
 enum nnv_status nnv_results_infer(const struct nnv_single_draft *b, bool *known, struct nnv_err *err) {
     struct nnv_shape *shapes = NNV_NEW(b->arena, struct nnv_shape, b->s->noperands);
     if (!shapes) return nnv_no_memory(err);

@@ -366,29 +366,23 @@ static enum nnv_status edge_case(struct nnv_single_draft *b, struct nnv_err *err
     return st;
 }
 
-/* Some element of each output is compared: neither near the end of its type nor lost in rounding, nor open: of equal
- * numbers the place of the largest is. */
-static bool comparable(const struct nnv_single_draft *b) {
-    static const struct nnv_eval_options options = {.rows = 8, .k = 2, .seed = 1};
-    struct nnv_golden *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
-    const int32_t type = b->s->operands[b->s->out[0]].type;
-    if (!nnv_is_float(type) && !(nnv_is_quant(type) && b->what->mode == NNV_FILL_LINES)) return true;
-    if (!golden || nnv_eval(&b->spec->model, b->spec->inputs, &options, b->arena, golden, NULL) != NNV_OK) return false;
-    for (uint32_t i = 0; i < b->s->nout; i++) {
-        const struct nnv_operand *o = &b->s->operands[b->s->out[i]];
-        const struct nnv_type *t = nnv_type(o->type);
-        const size_t n = golden[i].value.bytes / t->size;
-        bool any = o->ignored || (t->kind != NNV_KIND_FLOAT && nnv_is_float(type)) || n == 0;
-        for (size_t e = 0; e < n && !any; e++) {
-            const double spread = golden[i].spread[e], exact = fabs(golden[i].exact[e]);
-            any = t->kind == NNV_KIND_FLOAT ? spread * 8 <= exact && exact < 0.5 * t->max : spread < t->max - t->min;
-        }
-        if (!any) return false;
+/* Draws until the results say something; of sweeps and limits, what INT32 cannot hold the results of is replaced. */
+static enum nnv_status telling_case(struct nnv_single_draft *b, struct nnv_err *err) {
+    const enum nnv_fill_mode mode = b->what->mode;
+    struct nnv_golden *golden = NULL;
+    enum nnv_status st = NNV_OK;
+    for (int n = 0; !st && n < attempts_of(b->what->op); n++) {
+        st = attempt(b, n, &golden, err);
+        bool says = st || mode != NNV_FILL_NORMAL || (nnv_results_finite(b) && !nnv_results_constant(b));
+        if (!st && says && mode == NNV_FILL_NORMAL && nnv_results_few(b)) says = nnv_results_comparable(b);
+        if (!st && says && !nnv_results_open(b)) break;
     }
-    return true;
+    const bool swept = mode == NNV_FILL_LIMITS || mode == NNV_FILL_SWEEP;
+    return !st && swept && nnv_sweep_tame(b, golden) ? finish(b, golden, err) : st;
 }
 
-/* Large numbers, which become smaller until their results are compared: of float16 their sums fit. */
+/* Large numbers, which become smaller until their results are compared: of float16 their sums fit. Where none is,
+ * as of tensors of zeros, numbers without a pattern. */
 static enum nnv_status large_case(struct nnv_single_draft *b, struct nnv_err *err) {
     enum { TRIES = 12 };
     const struct nnv_type *t = nnv_type(main_type(b->what->op, b->what->sig));
@@ -399,25 +393,16 @@ static enum nnv_status large_case(struct nnv_single_draft *b, struct nnv_err *er
     if (b->what->mode == NNV_FILL_LIMITS) b->magnitude = t->max;
     for (int n = 0; !st && n < TRIES; n++) {
         st = attempt(b, n, &golden, err);
-        if (!st && comparable(b)) break;
+        if (!st && nnv_results_comparable(b)) return st;
         b->magnitude = b->magnitude > 65536 ? 65536 : b->magnitude / 4;
     }
-    return st;
-}
-
-/* Draws until the results say something; of sweeps and limits, what INT32 cannot hold the results of is replaced. */
-static enum nnv_status telling_case(struct nnv_single_draft *b, struct nnv_err *err) {
-    const enum nnv_fill_mode mode = b->what->mode;
-    struct nnv_golden *golden = NULL;
-    enum nnv_status st = NNV_OK;
-    for (int n = 0; !st && n < attempts_of(b->what->op); n++) {
-        st = attempt(b, n, &golden, err);
-        bool says = st || mode != NNV_FILL_NORMAL || (nnv_results_finite(b) && !nnv_results_constant(b));
-        if (!st && says && mode == NNV_FILL_NORMAL && nnv_results_few(b)) says = comparable(b);
-        if (!st && says && !nnv_results_open(b)) break;
-    }
-    const bool swept = mode == NNV_FILL_LIMITS || mode == NNV_FILL_SWEEP;
-    return !st && swept && nnv_sweep_tame(b, golden) ? finish(b, golden, err) : st;
+    struct nnv_single *plain = nnv_arena_copy(b->arena, b->what, sizeof *plain);
+    if (st || b->what->mode == NNV_FILL_LIMITS) return st;
+    if (!plain) return nnv_no_memory(err);
+    plain->mode = NNV_FILL_NORMAL;
+    b->what = plain;
+    b->magnitude = 1;
+    return telling_case(b, err);
 }
 
 enum nnv_status nnv_single_model(const struct nnv_single *what, struct nnv_arena *arena, struct nnv_spec **spec,

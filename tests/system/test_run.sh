@@ -190,5 +190,10 @@ test_each_seed_leaves_something_to_compare() {
     check 0 nnvts run --driver cpu --seed 202 --filter 'ops/MUL/float16/cover/33' --out out.few
     check 0 nnvts run --driver cpu --seed 204 --filter 'ops/HEATMAP_MAX_KEYPOINT/quant8_asymm/nchw_lines/1' --out out.equal
     has "$OUT" "1 passed, 0 failed"
+    check 0 nnvts run --driver cpu --seed 312 --filter 'ops/L2_POOL_2D/float32/relu6_lines/2' --out out.zeros
+    has "$OUT" "1 passed, 0 failed"
+    # an IF whose condition was left open: the runtime takes no such model
+    check 0 nnvts run --driver cpu --seed 317 --filter 'partition/mixed/25' --out out.open
+    has "$OUT" "1 passed, 0 failed"
 }
 run_tests

@@ -122,6 +122,9 @@ static enum nnv_status is_condition(const struct nnv_operand *o, const struct nn
     if (!shape->known_rank || shape->rank != 1 || shape->dims[0] != 1)
         return nnv_fail(err, NNV_INVALID, "a condition of shape %s, expected [1]",
                         nnv_shape_text(shape, text, sizeof text));
+    /* it is looked at where the operation is added: what it is inferred to be is not enough */
+    if (o->rank != 1 || o->dims[0] != 1)
+        return nnv_fail(err, NNV_INVALID, "a condition whose shape is not declared, expected [1]");
     return NNV_OK;
 }
 
