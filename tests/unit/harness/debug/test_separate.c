@@ -378,11 +378,12 @@ static void test_elements(void **state) {
     double a[60], y[60];
     enum nnv_element element[60];
     struct nnv_observation to[60];
-    static const char *const words[] = {"in elements where a >= 12 (not at 11)|in elements where a > 11",
-                                        "in elements where the index along axis 1 > 7",
-                                        "in elements where the number of places behind it along axis 0 < 1|in elements "
-                                        "where the index along axis 0 > 4|in elements where the place in all",
-                                        "in elements where a < b|in elements where the right value <"};
+    static const char *const words[] = {
+        "in elements where a >= 12 (not at 11)|in elements where a > 11",
+        "in elements where the index along axis 1 > 7",
+        ("in elements where the number of places behind it along axis 0 < 1|in elements "
+         "where the index along axis 0 > 4|in elements where the place in all"),
+        "in elements where a < b|in elements where the right value <"};
     (void)state;
     assert_non_null(arena);
     const struct nnv_spec *spec = difference(arena, a, y);
