@@ -100,8 +100,6 @@ enum gg_type gg_type_of(const struct engine_tensor *t) {
     }
 }
 
-bool gg_is_half(const struct gg_conversion *c) { return gg_type_of(engine_in(&c->op, 0)) == GG_HALF; }
-
 void gg_dims(const struct engine_tensor *t, int64_t *dims) {
     for (uint32_t i = 0; i < t->rank; i++) dims[i] = t->dims[i];
 }

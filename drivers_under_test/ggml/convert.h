@@ -52,7 +52,6 @@ bool gg_convert(struct gg_graph *g, uint32_t node);
 
 bool gg_refuse(struct gg_conversion *c, const char *reason);
 enum gg_type gg_type_of(const struct engine_tensor *t);
-bool gg_is_half(const struct gg_conversion *c);
 /** Input i, with its own extents, of which leading ones are joined where there are more than ggml has. */
 gg_tensor *gg_in(struct gg_conversion *c, uint32_t i);
 /** The same in float32. */

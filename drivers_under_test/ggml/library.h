@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct gg_tensor; /**< of ggml */
-
 /** What ggml_init takes. */
 struct gg_memory {
     size_t bytes;
@@ -22,7 +20,7 @@ struct gg_memory {
 
 enum { GG_EXTENTS = 4 }; /**< every tensor has as many, the one that varies fastest first */
 
-typedef struct gg_tensor gg_tensor;
+typedef struct gg_tensor gg_tensor; /**< of ggml */
 
 /** What it returns, name behind "ggml_", what it takes. */
 #define GG_FUNCTIONS(X)                                                                                                \
