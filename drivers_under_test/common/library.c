@@ -31,14 +31,13 @@ const char *common_open(const char *path, void **handle) {
 }
 
 const char *common_open_library(const struct common_library *library, const char *path, void **handle) {
-    char brought[4096], tail[256], text[COMMON_TEXT_BYTES];
+    char brought[4096], tail[256];
     snprintf(tail, sizeof tail, "%s/%s", library->brought, library->file);
     const char *file = path ? path : common_beside(tail, brought, sizeof brought) ? brought : library->file;
     const char *why = common_open(file, handle);
     if (!why) return NULL;
-    snprintf(text, sizeof text, "%s can't be opened: make setup-engines brings it, lib=PATH names one (%s)",
-             library->title, why);
-    return common_keep_text(text);
+    return common_keep_textf("%s can't be opened: make setup-engines brings it, lib=PATH names one (%s)",
+                             library->title, why);
 }
 
 bool common_symbol(void *handle, const char *name, void *function, size_t bytes) {

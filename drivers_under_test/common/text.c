@@ -21,6 +21,15 @@ const char *common_keep_text(const char *text) {
     return kept ? kept : "the driver refused, and gave more reasons before than can be kept";
 }
 
+const char *common_keep_textf(const char *format, ...) {
+    char text[COMMON_TEXT_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return common_keep_text(text);
+}
+
 static _Thread_local char told[COMMON_TEXT_BYTES];
 
 void common_tell(const char *format, ...) {

@@ -10,6 +10,7 @@
  * call it at once. Beyond COMMON_TEXTS different texts, or without memory, a fixed text takes their place.
  */
 const char *common_keep_text(const char *text);
+__attribute__((format(printf, 1, 2))) const char *common_keep_textf(const char *format, ...);
 
 /** What is behind the answer of a call, in a line: member last_error of struct nnvts_device. A thread's own. */
 __attribute__((format(printf, 1, 2))) void common_tell(const char *format, ...);

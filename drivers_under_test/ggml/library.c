@@ -12,16 +12,6 @@
 
 enum { PATH_BYTES = 4096, LEAST_VERSION = 2, MOST_VERSION = 3 };
 
-/* The text of an error, which is kept. */
-__attribute__((format(printf, 1, 2))) static const char *failed(const char *format, ...) {
-    char text[COMMON_TEXT_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return common_keep_text(text);
-}
-
 /** How well a backend suits this machine by its own judgement; 0: it can't run here. */
 static int score_of(void *handle) {
     int (*score)(void) = NULL;
@@ -55,14 +45,16 @@ static const char *find(const char *lib, const char *backend, char path[PATH_BYT
     if (!lib && !common_beside("../engines/ggml/lib", folder, sizeof folder))
         return "ggml's backends are not there: make setup-engines brings them, lib=PATH names one or a folder of them";
     if (stat(folder, &info) != 0)
-        return failed("%s is not there: make setup-engines brings backends of ggml, lib=PATH names one or a folder of "
-                      "them",
-                      folder);
+        return common_keep_textf(
+            "%s is not there: make setup-engines brings backends of ggml, lib=PATH names one or a folder of "
+            "them",
+            folder);
     if (!S_ISDIR(info.st_mode)) {
         strcpy(path, folder);
         return backend ? "backend=NAME is for a folder of backends" : NULL;
     }
-    if (!backend) return find_best(folder, path) ? NULL : failed("%s has no backend of ggml for this CPU", folder);
+    if (!backend)
+        return find_best(folder, path) ? NULL : common_keep_textf("%s has no backend of ggml for this CPU", folder);
     return snprintf(path, PATH_BYTES, "%s/libggml-%s.so", folder, backend) < PATH_BYTES ? NULL : "the path is too long";
 }
 
@@ -70,7 +62,7 @@ static const char *find(const char *lib, const char *backend, char path[PATH_BYT
 static const char *find_functions(const char *path, struct gg_library *out) {
 #define X(RESULT, NAME, PARAMETERS)                                                                                    \
     if (!COMMON_SYMBOL(out->handle, "ggml_" #NAME, out->NAME))                                                         \
-        return failed("%s is no backend of a ggml that suits: there is no ggml_" #NAME, path);
+        return common_keep_textf("%s is no backend of a ggml that suits: there is no ggml_" #NAME, path);
     GG_FUNCTIONS(X)
 #undef X
     return NULL;
@@ -83,7 +75,7 @@ static const char *find_device(const char *path, const char *device, struct gg_l
         if (!device || strcmp(out->backend_dev_name(one), device) == 0) out->device = one;
     }
     if (out->device) return NULL;
-    return failed("%s has no device%s%s", path, device ? " " : "", device ? device : "");
+    return common_keep_textf("%s has no device%s%s", path, device ? " " : "", device ? device : "");
 }
 
 const char *gg_open_library(const char *lib, const char *backend, const char *device, struct gg_library *out) {
@@ -92,17 +84,18 @@ const char *gg_open_library(const char *lib, const char *backend, const char *de
     const char *error = find(lib, backend, path);
     if (!error) error = common_open(path, &out->handle);
     if (error) return error;
-    if (!COMMON_SYMBOL(out->handle, "ggml_backend_init", start)) return failed("%s is no backend of ggml", path);
+    if (!COMMON_SYMBOL(out->handle, "ggml_backend_init", start))
+        return common_keep_textf("%s is no backend of ggml", path);
     error = find_functions(path, out);
     if (error) return error;
-    if (score_of(out->handle) <= 0) return failed("%s says that it does not run on this machine", path);
+    if (score_of(out->handle) <= 0) return common_keep_textf("%s says that it does not run on this machine", path);
     out->registration = start();
-    if (!out->registration) return failed("%s does not start", path);
+    if (!out->registration) return common_keep_textf("%s does not start", path);
     int version;
     memcpy(&version, out->registration, sizeof version);
     if (version < LEAST_VERSION || version > MOST_VERSION)
-        return failed("%s has version %d of ggml's interface for backends, not %d to %d", path, version, LEAST_VERSION,
-                      MOST_VERSION);
+        return common_keep_textf("%s has version %d of ggml's interface for backends, not %d to %d", path, version,
+                                 LEAST_VERSION, MOST_VERSION);
     void *threads = out->backend_reg_get_proc_address(out->registration, "ggml_backend_set_n_threads");
     memcpy(&out->set_threads, &threads, sizeof threads);
     return find_device(path, device, out);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "ndk.h"
 
 enum { TYPE_COUNT = ANEURALNETWORKS_MODEL, MAX_DEVICES = 1024, MAX_EXTENSIONS = 1024, MAX_OPERAND_TYPES = 1024 };
@@ -56,7 +57,7 @@ static const char *choose(struct ndk_device *d, const char *wanted) {
     const uint32_t n = device_count(lib);
     if (!wanted && !lib->takes_first && lib->fn.Compilation_create) return NULL;
     if (!lib->fn.Compilation_createForDevices || n == 0)
-        return ndk_message("'%s' has no devices to choose from", lib->name);
+        return common_keep_textf("'%s' has no devices to choose from", lib->name);
     for (uint32_t i = 0; i < n && !d->device; i++) {
         ANeuralNetworksDevice *device = device_at(lib, i);
         const char *name = name_of(lib, device);
@@ -65,7 +66,7 @@ static const char *choose(struct ndk_device *d, const char *wanted) {
     if (d->device) return NULL;
     char names[512];
     name_devices(lib, names, sizeof names);
-    return ndk_message("'%s' has no device '%s'; its devices: %s", lib->name, wanted ? wanted : "", names);
+    return common_keep_textf("'%s' has no device '%s'; its devices: %s", lib->name, wanted ? wanted : "", names);
 }
 
 /* ------------------------------------------------------------------ what it says */

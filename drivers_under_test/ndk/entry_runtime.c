@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "common/library.h"
 #include "ndk.h"
 
@@ -40,7 +41,7 @@ static enum nnvts_status open(const char *options, struct nnvts_device **out, co
         return NNVTS_STATUS_DEVICE_UNAVAILABLE;
     }
     if (*drivers && (strlen(drivers) != n || strncmp(drivers, options, n) != 0)) {
-        *error = ndk_message("the runtime of this process has the drivers '%s' already", drivers);
+        *error = common_keep_textf("the runtime of this process has the drivers '%s' already", drivers);
         return NNVTS_STATUS_INVALID_ARGUMENT;
     }
     const bool automatic = strcmp(options + n, "#auto") == 0;
@@ -52,7 +53,7 @@ static enum nnvts_status open(const char *options, struct nnvts_device **out, co
     if (st != NNVTS_STATUS_NONE || has_driver(*out)) return st;
     (*out)->release(*out);
     *out = NULL;
-    *error = ndk_message("the runtime can't use '%.*s'", (int)n, options);
+    *error = common_keep_textf("the runtime can't use '%.*s'", (int)n, options);
     return NNVTS_STATUS_INVALID_ARGUMENT;
 }
 

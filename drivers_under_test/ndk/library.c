@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file library.c Loading a library, and what its answers mean. */
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,15 +9,6 @@
 #include "common/text.h"
 #include "ndk.h"
 #include "nnvts/ndk_results.h"
-
-const char *ndk_message(const char *fmt, ...) {
-    char text[COMMON_TEXT_BYTES];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    return common_keep_text(text);
-}
 
 void ndk_tell(const char *fmt, ...) {
     char text[512];
@@ -35,7 +25,7 @@ void ndk_tell(const char *fmt, ...) {
 static void *load(const char *path, const char **error) {
     struct stat s;
     if (strchr(path, '/') && stat(path, &s) != 0) {
-        *error = ndk_message("'%s': no such file", path);
+        *error = common_keep_textf("'%s': no such file", path);
         return NULL;
     }
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -43,7 +33,7 @@ static void *load(const char *path, const char **error) {
     const char *why = dlerror();
     const size_t n = strlen(path);
     if (why && strncmp(why, path, n) == 0 && strncmp(why + n, ": ", 2) == 0) why += n + 2;
-    *error = ndk_message("'%s' can't be loaded: %s", path, why ? why : "unknown error");
+    *error = common_keep_textf("'%s' can't be loaded: %s", path, why ? why : "unknown error");
     return NULL;
 }
 
@@ -97,7 +87,7 @@ const char *ndk_load(const char *path, struct ndk_library *library) {
 #undef FIND
     if (lacking == 1) {
         dlclose(handle);
-        return ndk_message("'%s' is not an NNAPI library: it has no ANeuralNetworks%s", path, missing);
+        return common_keep_textf("'%s' is not an NNAPI library: it has no ANeuralNetworks%s", path, missing);
     }
     /* The function that tells the level came with level 5. */
     library->level = lacking <= 4 ? lacking - 1 : 4;
@@ -105,7 +95,7 @@ const char *ndk_load(const char *path, struct ndk_library *library) {
         const int64_t code = library->fn._getRuntimeFeatureLevel();
         library->level = ndk_level(code);
         if (library->level == 0)
-            return ndk_message("'%s' says that its feature level is %lld, which is none", path, (long long)code);
+            return common_keep_textf("'%s' says that its feature level is %lld, which is none", path, (long long)code);
     }
     return NULL;
 }
@@ -117,7 +107,7 @@ static const char *missing_member(const struct nnvts_ndk *fn, const char *path) 
     if ((since) == 1 && !fn->function) missing = #function;
     NNVTS_NDK_TABLE_FUNCTIONS(LOOK)
 #undef LOOK
-    return missing ? ndk_message("'%s': its table has no ANeuralNetworks%s", path, missing) : NULL;
+    return missing ? common_keep_textf("'%s': its table has no ANeuralNetworks%s", path, missing) : NULL;
 }
 
 const char *ndk_load_table(const char *path, struct ndk_library *library) {
@@ -127,14 +117,14 @@ const char *ndk_load_table(const char *path, struct ndk_library *library) {
     if (!handle) return error;
     if (!find(handle, "ANeuralNetworks_getSLDriverImpl", &get)) {
         dlclose(handle);
-        return ndk_message("'%s' is not a Support Library: it has no ANeuralNetworks_getSLDriverImpl", path);
+        return common_keep_textf("'%s' is not a Support Library: it has no ANeuralNetworks_getSLDriverImpl", path);
     }
     const NnApiSLDriverImpl *base = get();
-    if (!base) return ndk_message("'%s': ANeuralNetworks_getSLDriverImpl returned NULL", path);
+    if (!base) return common_keep_textf("'%s': ANeuralNetworks_getSLDriverImpl returned NULL", path);
     library->level = ndk_level(base->implFeatureLevel);
     if (library->level < 5)
-        return ndk_message("'%s' says that its table is of feature level %lld, which is not one of 5 to 8", path,
-                           (long long)base->implFeatureLevel);
+        return common_keep_textf("'%s' says that its table is of feature level %lld, which is not one of 5 to 8", path,
+                                 (long long)base->implFeatureLevel);
     const NnApiSLDriverImplFL5 *t = library->table = (const NnApiSLDriverImplFL5 *)base;
     library->takes_first = true;
     struct nnvts_ndk *fn = &library->fn;

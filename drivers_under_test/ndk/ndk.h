@@ -38,8 +38,6 @@ typedef const char *(*ndk_load_fn)(const char *path, struct ndk_library *library
 const char *ndk_load(const char *path, struct ndk_library *library);
 /** The functions in the table of a Support Library. */
 const char *ndk_load_table(const char *path, struct ndk_library *library);
-/** A line for the user; a static string. */
-const char *ndk_message(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** 1 to 8 for a FeatureLevelCode; 0 for what is none. */
 int ndk_level(int64_t code);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "library.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "common/library.h"
@@ -22,12 +21,8 @@ const char *or_open_library(const char *path, struct or_library *out) {
     if (error) return error;
     const struct api_base *base = COMMON_SYMBOL(handle, "OrtGetApiBase", get_base) ? get_base() : NULL;
     const char *table = base ? base->get_api(VERSION) : NULL;
-    if (!table) {
-        char text[COMMON_TEXT_BYTES];
-        snprintf(text, sizeof text, "%s is no ONNX Runtime of version 1.%d or later", path ? path : where.file,
-                 VERSION);
-        return common_keep_text(text);
-    }
+    if (!table)
+        return common_keep_textf("%s is no ONNX Runtime of version 1.%d or later", path ? path : where.file, VERSION);
 #define X(POSITION, RESULT, NAME, PARAMETERS) memcpy(&out->NAME, table + (POSITION) * sizeof(void *), sizeof out->NAME);
     OR_FUNCTIONS(X)
 #undef X

@@ -92,9 +92,7 @@ const char *remote_place_read(const char *text, struct remote_place *p) {
 /* -------------------------------------------------------------------- reaching */
 
 static const char *say(const struct remote_place *p, const char *why) {
-    char text[COMMON_TEXT_BYTES];
-    snprintf(text, sizeof text, "%s%s%s: %s", p->host, *p->port ? ":" : "", p->port, why);
-    return common_keep_text(text);
+    return common_keep_textf("%s%s%s: %s", p->host, *p->port ? ":" : "", p->port, why);
 }
 
 /** A connection to one address; -1 and errno. */

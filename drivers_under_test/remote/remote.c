@@ -41,9 +41,7 @@ static void *relay(void *arg) {
 /* ------------------------------------------------------------------- connecting */
 
 static const char *say(const struct board *b, const char *why) {
-    char text[COMMON_TEXT_BYTES];
-    snprintf(text, sizeof text, "%.255s: %s", b->place.host, why);
-    return common_keep_text(text);
+    return common_keep_textf("%.255s: %s", b->place.host, why);
 }
 
 static void hang_up(struct board *b) {

@@ -38,7 +38,6 @@ static void report(const char *text) {
 /* -------------------------------------------------------------------- delegates */
 
 const char *tf_open_plugin(const char *path, struct tf_accelerator *out) {
-    char text[COMMON_TEXT_BYTES];
     void *handle = NULL;
     const char *error = common_open(path, &handle);
     if (error) return error;
@@ -48,12 +47,10 @@ const char *tf_open_plugin(const char *path, struct tf_accelerator *out) {
         struct tf_delegate *trial = out->create(out->options.keys, out->options.values, out->options.count, report);
         if (trial) out->destroy(trial);
         if (trial) return NULL;
-        snprintf(text, sizeof text, "the delegate refused to be created: %s",
-                 common_told() ? common_told() : "it does not say why");
-        return common_keep_text(text);
+        return common_keep_textf("the delegate refused to be created: %s",
+                                 common_told() ? common_told() : "it does not say why");
     }
-    snprintf(text, sizeof text, "%s is no plug-in of TensorFlow Lite: it lacks tflite_plugin_create_delegate", path);
-    return common_keep_text(text);
+    return common_keep_textf("%s is no plug-in of TensorFlow Lite: it lacks tflite_plugin_create_delegate", path);
 }
 
 /** Notes which operators have gone from the plan: operators are the first nodes, in the order of the file. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "library.h"
 
-#include <stdio.h>
 
 #include "common/library.h"
 #include "common/text.h"
@@ -21,8 +20,6 @@ const char *tf_open_library(const char *path, struct tf_library *out) {
     TF_OPTIONAL_FUNCTIONS(X)
 #undef X
     if (!missing) return NULL;
-    char text[COMMON_TEXT_BYTES];
-    snprintf(text, sizeof text, "%s lacks %s: it is older than TensorFlow Lite's C interface", path ? path : where.file,
-             missing);
-    return common_keep_text(text);
+    return common_keep_textf("%s lacks %s: it is older than TensorFlow Lite's C interface", path ? path : where.file,
+                             missing);
 }
