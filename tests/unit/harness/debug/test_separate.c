@@ -424,8 +424,12 @@ static bool would_show(void *context, const struct nnv_case *c, struct nnv_spec 
     return strcmp(which, "all") == 0 || (strcmp(which, "odd") == 0 && (c->name[strlen(c->name) - 1] - '0') % 2 == 1);
 }
 
-/** What a run says of a mistake where every third case fails, whatever it is, and the mistake would show in these. */
-static struct nnv_separation separated(const struct nnv_case_list *list, const char *which, struct nnv_arena *arena) {
+/**
+ * What a run says of a mistake where every third case fails, whatever it is, and the mistake would show in these.
+ * values: those that pass compare values, too.
+ */
+static struct nnv_separation separated(const struct nnv_case_list *list, const char *which, bool values,
+                                       struct nnv_arena *arena) {
     static const struct nnv_run_config config = {.seed = 1, .tier = 1, .precision = -1};
     struct nnv_text listed = {0}, records = {0};
     struct nnv_err err = {0};
@@ -437,8 +441,8 @@ static struct nnv_separation separated(const struct nnv_case_list *list, const c
         const bool fails = n % 3 == 0;
         nnv_text_addf(&listed, "%s\tops\tADD\tfloat32\t\n", c->name);
         nnv_text_addf(&records,
-                      "{\"case\":\"%s\",\"op\":\"ADD\",\"type\":\"float32\",\"verdict\":\"%s\",\"compared\":9}\n",
-                      c->name, fails ? "FAIL" : "PASS");
+                      "{\"case\":\"%s\",\"op\":\"ADD\",\"type\":\"float32\",\"verdict\":\"%s\",\"compared\":9%s}\n",
+                      c->name, fails ? "FAIL" : "PASS", fails || values ? ",\"values\":9" : "");
         of[n++] = fails ? 0 : NNV_MAP_NONE;
     }
     assert_true(n > 60);
@@ -462,9 +466,11 @@ static void test_passing_cases_refute_a_mistake(void **state) {
     struct nnv_case_list list = {.arena = arena};
     struct nnv_err err = {0};
     assert_int_equal(nnv_suite_by_name("ops")->list(&config, &list, &err), NNV_OK);
-    assert_true(separated(&list, "all", arena).refuted);
-    assert_true(separated(&list, "odd", arena).refuted);
-    assert_false(separated(&list, "none", arena).refuted);
+    assert_true(separated(&list, "all", true, arena).refuted);
+    assert_true(separated(&list, "odd", true, arena).refuted);
+    assert_false(separated(&list, "none", true, arena).refuted);
+    /* what is compared in them are codes and shapes: no mistake of values shows there */
+    assert_false(separated(&list, "all", false, arena).refuted);
     free(list.item);
     nnv_arena_free(arena);
 }
