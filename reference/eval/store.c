@@ -202,12 +202,12 @@ static double power_below(double m) {
 static void rounding_widths(const struct block *b, const double *r, double *width) {
     const struct nnv_store *s = b->s;
     const double *m = s->multiplier ? s->multiplier + b->at : NULL, slack = 0x1p-22;
+    memset(width, 0, b->n * sizeof *width);
     const double requantise = s->arithmetic->requantise, rescale = s->arithmetic->rescale, from_u = 2 * s->from_u;
     switch (s->schemes.one == NNV_SCHEME_ANY ? s->rounding : NNV_ROUND_NONE) {
     case NNV_ROUND_NONE:
     case NNV_ROUND_FLOOR:
     case NNV_ROUND_COUNT:
-        for (size_t e = 0; e < b->n; e++) width[e] = 0;
         break;
     case NNV_ROUND_LINEAR:
         /* Fixed point rounds twice: to a multiple of the multiplier's power of two first, which is that of the

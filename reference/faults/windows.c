@@ -197,7 +197,7 @@ bool nnv_change_heads(struct nnv_edit *e, const struct nnv_fault *fault) {
     p = right;
     for (int i = 0; i < 2; i++) {
         const int32_t before = right.side[i][0], behind = right.side[i][1];
-        int32_t head = before;
+        int32_t head = 0;
         switch (as) {
         case NNV_HEADS_SWAPPED:
             head = right.side[1 - i][0];
@@ -206,7 +206,6 @@ bool nnv_change_heads(struct nnv_edit *e, const struct nnv_fault *fault) {
             head = behind;
             break;
         case NNV_HEADS_NONE:
-            head = 0;
             break;
         case NNV_HEADS_ALL:
             head = before + behind;

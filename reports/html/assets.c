@@ -122,7 +122,7 @@ const char *const nnv_html_css[] = {
     ".matrix small{color:inherit;opacity:.75;font-size:11px}\n",
     ".dense small{display:none}.matrix.dense{font-size:12px}.matrix.dense td{min-width:36px}.matrix.dense td a{padding:2px 3px}\n",
     ".matrix .z{color:var(--soft);opacity:.6}\n",
-    ".matrix .r{color:var(--soft);box-shadow:inset 0 0 0 1px var(--line)}\n"
+    ".matrix .r{color:var(--soft);box-shadow:inset 0 0 0 1px var(--line)}\n",
     ".matrix .gap{color:var(--soft);box-shadow:inset 0 0 0 1px var(--line);font-style:italic;font-size:12px}\n",
     ".matrix .P{color:var(--P);background:var(--Pb)}.matrix .F{color:var(--F);background:var(--Fb)}.matrix .C{color:var(--C);background:var(--Cb)}\n",
     ".matrix .T{color:var(--T);background:var(--Tb)}.matrix .Q{color:var(--Q);background:var(--Qb)}.matrix .E{color:var(--E);background:var(--Eb)}\n",

@@ -166,16 +166,20 @@ static bool find_chart(const json_t *roof, const struct points *p, struct chart 
 static void add_grid(const struct chart *c, struct nnv_text *t) {
     const int right = LEFT + WIDTH, low = TOP + HIGH;
     const double every = ceil((c->right - c->left) / 10), step = ceil((c->top - c->bottom) / 8);
-    for (double k = c->left; k <= c->right; k += every)
+    for (int i = 0; c->left + i * every <= c->right; i++) {
+        const double k = c->left + i * every;
         nnv_text_addf(t,
                       "<path class=\"g\" d=\"M%.1f %dV%d\"/><text class=\"s\" x=\"%.1f\" y=\"%d\" "
                       "text-anchor=\"middle\">%g</text>\n",
                       x_of(c, pow(10, k)), TOP, low, x_of(c, pow(10, k)), low + 17, pow(10, k));
-    for (double k = c->bottom; k <= c->top; k += step)
+    }
+    for (int i = 0; c->bottom + i * step <= c->top; i++) {
+        const double k = c->bottom + i * step;
         nnv_text_addf(t,
                       "<path class=\"g\" d=\"M%d %.1fH%d\"/><text class=\"s\" x=\"%d\" y=\"%.1f\" "
                       "text-anchor=\"end\">%g</text>\n",
                       LEFT, y_of(c, pow(10, k)), right, LEFT - 8, y_of(c, pow(10, k)) + 4, pow(10, k));
+    }
     nnv_text_addf(t,
                   "<text class=\"s\" x=\"%d\" y=\"%d\" text-anchor=\"end\">operations a byte</text>"
                   "<text class=\"s\" x=\"%d\" y=\"%d\">Gop/s</text>\n",

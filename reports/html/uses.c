@@ -34,9 +34,9 @@ struct uses {
 
 /** True if no earlier one is of the same axis. */
 static bool is_first(const struct uses *of, size_t i) {
-    size_t k = 0;
-    while (!same_axis(of->item[k], of->item[i])) k++;
-    return k == i;
+    for (size_t k = 0; k < i; k++)
+        if (same_axis(of->item[k], of->item[i])) return false;
+    return true;
 }
 
 /** The values of the axis of use number `first`; those beyond what is shown are one cell. */
