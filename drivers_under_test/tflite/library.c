@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "library.h"
 
-
 #include "common/library.h"
 #include "common/text.h"
 
