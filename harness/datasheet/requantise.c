@@ -396,18 +396,21 @@ static int most_common(const struct nnv_numeric *n, uint64_t left) {
     return best;
 }
 
-/** Operations of those that are left which scheme k explains: they are told so, and appended to names. */
+/** Operations of those that are left which scheme k explains: they are told so, and the first appended to names. */
 static uint64_t settle(struct nnv_numeric *n, uint64_t left, int k, struct nnv_text *names) {
+    enum { NAMED = 3 };
     uint64_t settled = 0;
+    int count = 0;
     for (uint32_t i = 0; i < n->products; i++) {
         struct nnv_numeric_products *p = &n->product[i];
         struct nnv_numeric_fact *f = &n->fact[p->fact];
         if (!(left >> i & 1 && p->schemes >> k & 1)) continue;
         snprintf(f->is, sizeof f->is, "%s", nnv_scheme_is((enum nnv_scheme)k));
-        nnv_text_addf(names, "%s%s", settled ? ", " : "", f->about);
+        if (count++ < NAMED) nnv_text_addf(names, "%s%s", settled ? ", " : "", f->about);
         p->is.one = (enum nnv_scheme)k;
         settled |= UINT64_C(1) << i;
     }
+    if (count > NAMED) nnv_text_addf(names, " and %d more", count - NAMED);
     return settled;
 }
 

@@ -303,6 +303,7 @@ static void test_mixtures(void **state) {
         const struct nnv_numeric_fact *all = &measured.fact[measured.count - 1];
         assert_string_equal(all->about, "all operations");
         assert_string_equal(all->is, engines[i].is);
+        assert_true(strlen(all->evidence) + 1 < sizeof all->evidence); /* not cut */
         assert_int_equal(measured.products, 23);
         assert_int_equal(nnv_arithmetic_parse(engines[i].engine, &want, NULL), NNV_OK);
         for (uint32_t p = 0; p < measured.products; p++) {
