@@ -3,10 +3,10 @@
 # nnvts fuzz: finds what is planted, within seconds; raises no alarm; the same seed gives the same.
 . "$(dirname "$0")/lib.sh"
 
-# planted BUG KIND: the bug is found, reduced to one input, and the file shows it again
+# planted BUG KIND [INPUTS]: the bug is found, reduced to one input, and the file shows it again
 planted() {
     local file
-    check 1 nnvts fuzz --driver "faulty:$1" --inputs 40000 --time 120 --timeout 1 --out found
+    check 1 nnvts fuzz --driver "faulty:$1" --inputs "${3:-40000}" --time 120 --timeout 1 --out found
     has "$OUT" "$2: "
     file=$(ls found/"$2"-*.fuzz | head -n 1)
     same "$(grep -c '^base ' "$file")" 1 "inputs in $file"
@@ -32,7 +32,7 @@ test_dies_of_an_unknown_operation() {
 }
 test_dies_of_a_negative_zero_point() { planted fuzz-zero-point crash; }
 test_hangs_of_a_huge_extent() {
-    planted fuzz-huge-extent hang
+    planted fuzz-huge-extent hang 8000 # each time it waits for a second
     has found/hang-*.fuzz operand-dim
 }
 test_overflows_in_a_location() { planted fuzz-location-overflow crash; }
