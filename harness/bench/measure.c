@@ -58,7 +58,8 @@ struct bench {
     uint32_t stream_count;
     struct answer *answer;
     struct nnv_bench_result *result;
-    uint64_t peak; /* of resident memory; 0: not looked at yet */
+    uint64_t peak;  /* of resident memory; 0: not looked at yet */
+    uint32_t fresh; /* inputs so far that were never seen before: see freshen() */
 };
 
 /** A number of /proc/self/status in kB, as bytes. */
@@ -213,9 +214,9 @@ static bool time_inputs(struct bench *b) {
         for (uint32_t i = 0; i < EACH; i++)
             if (!run_once(b, 0, &same[n + i])) return false;
         for (uint32_t i = 0; i < EACH; i++) {
-            freshen(b, (i + 1) % sets, n + i + 1);
+            freshen(b, (i + 1) % sets, ++b->fresh);
             if (!run_once(b, (i + 1) % sets, &fresh[n + i])) return false;
-            freshen(b, (i + 1) % sets, n + i + 1);
+            freshen(b, (i + 1) % sets, b->fresh);
         }
         n += EACH;
     }
