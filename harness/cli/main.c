@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -43,11 +44,18 @@ static size_t common_prefix(const char *a, const char *b) {
     return n;
 }
 
-static atomic_bool json_lacked; /* memory, at some time: see nnv_text_lacked() */
+static _Atomic(void *) spare; /* memory, until it is needed */
 
+/** Jansson's: its lexer writes past a string whose buffer could not grow, so it never hears of what is lacking. */
 static void *json_memory(size_t bytes) {
     void *memory = malloc(bytes);
-    if (memory == NULL) atomic_store(&json_lacked, true);
+    if (memory != NULL) return memory;
+    free(atomic_exchange(&spare, NULL));
+    memory = malloc(bytes);
+    if (memory == NULL) {
+        fputs("nnvts: " NNV_OUT_OF_MEMORY "\n", stderr);
+        _exit(NNVTS_EXIT_ERROR);
+    }
     return memory;
 }
 
@@ -67,9 +75,11 @@ int main(int argc, char **argv) {
     const struct nnv_verb *near = NULL;
     for (size_t i = 0; i < nnv_verbs_count; i++) {
         if (strcmp(argv[1], nnv_verbs[i]->name) == 0) {
+            atomic_store(&spare, malloc(1 << 16));
             json_set_alloc_funcs(json_memory, free);
             int code = nnv_verbs[i]->run(argc - 1, argv + 1);
-            if ((atomic_load(&json_lacked) || nnv_text_lacked()) && code != NNVTS_EXIT_ERROR) {
+            free(atomic_load(&spare));
+            if (nnv_text_lacked() && code != NNVTS_EXIT_ERROR) {
                 fputs("nnvts: " NNV_OUT_OF_MEMORY "\n", stderr);
                 code = NNVTS_EXIT_ERROR;
             }
