@@ -36,8 +36,7 @@ int64_t nnv_rt_level_code(int32_t level) {
 
 /* ------------------------------------------------------------------ the list */
 
-/* Why a driver cannot be a device, or NULL. */
-static const char *unfit(const struct list *l, const struct nnvts_device *d, struct nnv_err *err) {
+const char *nnv_rt_device_unfit(const struct nnvts_device *d, struct nnv_err *err) {
     if (nnv_driver_check_device(d, "its", err)) return err->text;
     if (!*d->name) return "its name is empty";
     if (d->feature_level < 1 || d->feature_level > 8) return "its feature level is not one of 1 to 8";
@@ -50,6 +49,13 @@ static const char *unfit(const struct list *l, const struct nnvts_device *d, str
         if (!d->extensions[i].name || !*d->extensions[i].name ||
             (d->extensions[i].operand_type_count && !d->extensions[i].operand_types))
             return "an extension of it has no name or no types";
+    return NULL;
+}
+
+/* Why a driver cannot be another device of the list, or NULL. */
+static const char *refusal(const struct list *l, const struct nnvts_device *d, struct nnv_err *err) {
+    const char *why = nnv_rt_device_unfit(d, err);
+    if (why) return why;
     for (size_t i = 0; i < l->count; i++)
         if (strcmp(l->devices[i].name, d->name) == 0) return "another device has the same name";
     return NULL;
@@ -86,7 +92,7 @@ static struct list *make_list(struct nnvts_device *const *drivers, size_t count)
     static const char cpu_name[] = "nnapi-reference";
     for (size_t i = 0; i < count; i++) {
         struct nnv_err err = {0};
-        const char *why = unfit(l, drivers[i], &err);
+        const char *why = refusal(l, drivers[i], &err);
         if (!why && strcmp(drivers[i]->name, cpu_name) == 0) why = "that is the name of the CPU reference";
         if (why)
             nnv_rt_error(0, "devices", "driver %zu (%s) is no device: %s", i,

@@ -8,6 +8,8 @@
 #include "NeuralNetworks.h"
 #include "nnvts/driver.h"
 
+struct nnv_err;
+
 /** Lives as long as the process: a pointer that was given out stays valid. */
 struct ANeuralNetworksDevice {
     struct nnvts_device *driver;
@@ -29,6 +31,8 @@ int64_t nnv_rt_level_code(int32_t level);
 size_t nnv_rt_device_count(void);
 struct ANeuralNetworksDevice *nnv_rt_device_at(size_t index);
 struct ANeuralNetworksDevice *nnv_rt_device_cpu(void);
+/** Why the runtime leaves a driver out, whatever its other devices are: text of err or a literal; NULL: it takes it. */
+const char *nnv_rt_device_unfit(const struct nnvts_device *driver, struct nnv_err *err);
 /**
  * For tests and suites in the same process: the devices are these open drivers (borrowed) and the CPU reference, until
  * the next call; count 0 with drivers NULL goes back to those found. Devices given out before stay valid pointers.

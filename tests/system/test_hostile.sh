@@ -156,6 +156,14 @@ test_absurd_levels() {
         check 1 timeout 60 nnvts run --driver "$HOSTILE:$mode" --suite device --out out
         has out/journal.jsonl 'is not between 1 and 8'
     done
+    # What stands in nobody's way costs no other suite its word, and is no mistake of nnvts.
+    check 1 timeout 60 nnvts run --driver "$HOSTILE:level-negative" --suite device,partition --out out
+    same "$(verdict out ERROR) $(verdict out FAIL)" "0 1"
+    has out/journal.jsonl 'the runtime leaves the driver out: its feature level is not one of 1 to 8'
+    check 1 timeout 60 nnvts run --driver "$HOSTILE:cache-files" --out out \
+        --filter 'suite:device | isolation/leak_caches/*'
+    same "$(verdict out ERROR) $(verdict out FAIL)" "0 1"
+    check 0 timeout 60 nnvts run --driver "$HOSTILE:none" --suite memory,partition,validate --out out
 }
 
 # Nothing that a driver says moves a terminal.

@@ -218,9 +218,13 @@ static bool one_cache(void *context) {
 
 static bool open_files(struct leak *l) {
     const struct nnvts_device *d = l->device;
-    const bool caches = d->prepare_from_cache && d->model_cache_files + d->data_cache_files > 0;
-    return caches ? nnv_cache_open(l->s, d->model_cache_files, d->data_cache_files, 0, &l->files)
-                  : nnv_context_decline(l->s, NNVTS_WHY_FEATURE, "the driver has no cache files");
+    const uint32_t models = d->model_cache_files, datas = d->data_cache_files;
+    if (!d->prepare_from_cache || (models == 0 && datas == 0))
+        return nnv_context_decline(l->s, NNVTS_WHY_FEATURE, "the driver has no cache files");
+    if (models > NNVTS_MAX_CACHE_FILES || datas > NNVTS_MAX_CACHE_FILES)
+        return nnv_context_decline(l->s, NNVTS_WHY_FEATURE, "the driver wants %u and %u cache files, at most %u each",
+                                   models, datas, NNVTS_MAX_CACHE_FILES);
+    return nnv_cache_open(l->s, models, datas, 0, &l->files);
 }
 
 static void leak(struct nnv_context *s, const struct nnv_fixture_kind *kind, const char *what, uint32_t part,

@@ -69,6 +69,8 @@ bool nnv_partition_begin(struct nnv_partition_case *p) {
     nnv_context_enter(p->s, NNV_PHASE_BUILD);
     for (uint32_t i = 0; i < p->count; i++)
         if (!(p->partial[i] = nnv_partial_make(&p->options[i]))) return nnv_context_error(p->s, NNV_OUT_OF_MEMORY);
+    const char *unfit = nnv_rt_device_unfit(p->partial[0], &err);
+    if (unfit) return nnv_context_decline(p->s, NNVTS_WHY_FEATURE, "the runtime leaves the driver out: %s", unfit);
     nnv_rt_device_override(p->partial, p->count);
     if (nnv_rt_device_count() != p->count + 1)
         return nnv_context_error(p->s, "the runtime has %zu devices instead of %u", nnv_rt_device_count(),

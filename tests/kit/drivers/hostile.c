@@ -484,6 +484,8 @@ static enum nnvts_status (*inner_execute)(struct nnvts_prepared_model *, const s
 static void (*inner_release_model)(struct nnvts_prepared_model *);
 static enum nnvts_status (*inner_prepare)(struct nnvts_device *, const struct nnvts_model *,
                                           const struct nnvts_prepare_config *, struct nnvts_prepared_model **);
+static enum nnvts_status (*inner_allocate)(struct nnvts_device *, const struct nnvts_buffer_desc *,
+                                           struct nnvts_buffer **);
 static void (*inner_release)(struct nnvts_device *);
 
 static bool is_marked(void (*habit)(void)) {
@@ -507,7 +509,8 @@ static void hostile_release_model(struct nnvts_prepared_model *self) {
 
 static enum nnvts_status hostile_prepare(struct nnvts_device *self, const struct nnvts_model *model,
                                          const struct nnvts_prepare_config *config, struct nnvts_prepared_model **out) {
-    prepared_code = model->main.operation_count > 0 ? model->main.operations[0].type : -1;
+    const struct nnvts_subgraph *main = &model->main;
+    prepared_code = main->operation_count > 0 && main->operations != NULL ? main->operations[0].type : -1;
     const enum nnvts_status st = inner_prepare(self, model, config, out);
     if (st == NNVTS_STATUS_NONE && *out != NULL && (*out)->execute != hostile_execute) {
         inner_execute = (*out)->execute;
@@ -516,6 +519,24 @@ static enum nnvts_status hostile_prepare(struct nnvts_device *self, const struct
         (*out)->release = hostile_release_model;
     }
     act(PREPARE);
+    return st;
+}
+
+/** A driver knows its own prepared models by their functions. */
+static void own_functions(const struct nnvts_buffer_desc *desc, bool inner) {
+    for (uint32_t i = 0; i < desc->prepared_count && desc->prepared != NULL; i++) {
+        struct nnvts_prepared_model *p = desc->prepared[i];
+        if (p == NULL || p->execute != (inner ? hostile_execute : inner_execute)) continue;
+        p->execute = inner ? inner_execute : hostile_execute;
+        p->release = inner ? inner_release_model : hostile_release_model;
+    }
+}
+
+static enum nnvts_status hostile_allocate(struct nnvts_device *self, const struct nnvts_buffer_desc *desc,
+                                          struct nnvts_buffer **out) {
+    own_functions(desc, true);
+    const enum nnvts_status st = inner_allocate(self, desc, out);
+    own_functions(desc, false);
     return st;
 }
 
@@ -550,6 +571,8 @@ static enum nnvts_status hostile_open(const char *options, struct nnvts_device *
     if (st != NNVTS_STATUS_NONE) return st;
     inner_prepare = device->prepare_model;
     inner_release = device->release;
+    inner_allocate = device->allocate;
+    if (inner_allocate != NULL) device->allocate = hostile_allocate;
     device->prepare_model = hostile_prepare;
     device->release = hostile_release;
     act(DESCRIBE);
