@@ -72,7 +72,7 @@ char *nnv_single_variant_name(const struct nnv_single *w, char *buf, size_t room
 /* What mixes elements; a product of so large ones says nothing, and INT32 does not hold their sums. */
 static bool has_lines(const struct nnv_op *op, int sig) {
     if (nnv_single_is_elementwise(op) || op->check_subgraphs || op->raw || op->sizes) return false;
-    if (op->rounding == NNV_ROUND_NONE) return nnv_single_has_limits(op, sig);
+    if (op->rounding == NNV_ROUND_NONE) return !op->moves && nnv_single_has_limits(op, sig);
     return op->code != ANEURALNETWORKS_REDUCE_PROD && main_type(op, sig) != ANEURALNETWORKS_TENSOR_INT32;
 }
 

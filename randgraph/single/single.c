@@ -343,6 +343,7 @@ static enum nnv_status exact_case(struct nnv_single_draft *b, struct nnv_err *er
 /* It neither computes nor orders: a NaN stays what it is. NNAPI does not say what clamps and orders make of it. */
 static bool only_moves(const struct nnv_single_draft *b) {
     const struct nnv_op *op = b->what->op;
+    if (op->moves) return true;
     for (uint8_t i = 0; i < op->forms->nin; i++)
         if (op->forms->in[i].rule == NNV_FUSE) return false;
     return !nnv_single_is_elementwise(op) && !nnv_single_has_limits(op, b->what->sig);

@@ -225,6 +225,7 @@ struct nnv_op {
     enum nnv_rounding rounding;
     enum nnv_zero zero;
     bool linear;    /**< integer inputs give integer results: exact cases exist */
+    bool moves;     /**< only carries elements from one place to another, numbers as they are */
     bool raw;       /**< works on the encoding of its inputs (hashes them) */
     bool unary;     /**< elementwise on one tensor: exhaustive 8-bit sweeps exist */
     bool pairs;     /**< elementwise on two tensors of type T: exhaustive sweeps of 8-bit pairs exist */

@@ -7,7 +7,13 @@
 enum { X, AXIS };
 
 static const struct nnv_slot inputs[] = {
-    {.id = X, .name = "input", .var = NNV_T, .flags = NNV_REPEAT, .rank_min = 1, .rank_max = 4},
+    {.id = X,
+     .name = "input",
+     .var = NNV_T,
+     .flags = NNV_REPEAT,
+     .rank_min = 1,
+     .rank_max = 4,
+     .domain = NNV_DOMAIN_ALL},
     NNV_SLOT_INT(AXIS, "axis", NNV_NOT_NEGATIVE),
 };
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 1, .rank_max = 4}};
@@ -99,16 +105,17 @@ static const struct nnv_factor factors[] = {NNV_SHAPE_FACTORS,
                                             NNV_AXIS_FACTOR,
                                             {.name = "count", NNV_VALUES(2, 1, 3, 4, 8)},
                                             {.name = "extents", NNV_WORDS("equal", "unequal")},
-                                            {.name = "scales", NNV_WORDS("equal", "first", "unequal")}};
+                                            {.name = "scales", NNV_WORDS("equal", "first", "unequal", "points")}};
 
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "same_scale", NULL};
 
 static void sample(struct nnv_sample *s) {
-    enum { EQUAL, FIRST };
+    enum { EQUAL, FIRST, UNEQUAL, POINTS }; /* POINTS: one scale, each its own zero point */
     static const uint32_t counts[] = {2, 3, 5, 1, 4, 8, 6, 7};
     static const float ratios[] = {1, 1.75f, 0.5f, 1.0009765625f, 3, 0.8125f, 2, 0.375f};
     bool same = s->row ? nnv_sample_value(s, ROW_SCALES) == EQUAL : nnv_sample_is(s, "same");
     bool as_first = s->row ? nnv_sample_value(s, ROW_SCALES) == FIRST : s->index % 2 == 1;
+    const bool points = s->row && nnv_sample_value(s, ROW_SCALES) == POINTS;
     uint32_t rank = same ? 1 + (uint32_t)s->index % 4 : (uint32_t)s->variant + 1, dims[4];
     if (s->row)
         rank = nnv_sample_shape(s, dims);
@@ -124,10 +131,14 @@ static void sample(struct nnv_sample *s) {
         struct nnv_sample_arg *x = nnv_sample_tensor(s, X, rank, dims);
         if (s->empty && i == (uint32_t)s->index % n) x->dims[axis] = 0;
         if (s->exact || !quant) continue;
-        x->scale = 0.0625f * (same ? 1 : ratios[i]);
+        x->scale = 0.0625f * (same || points ? 1 : ratios[i]);
         x->zero_point = lowest + 128 + (same ? 0 : 11 * (int)i - 30);
     }
     nnv_sample_scalar(s, AXIS, axis);
+    if (points) {
+        s->out_scale = s->rep[0].scale;
+        s->out_zero_point = s->rep[0].zero_point + 5;
+    }
     if (same || as_first) { /* else the output's scale is unlike all of the inputs' */
         s->out_scale = s->rep[0].scale;
         s->out_zero_point = s->rep[0].zero_point;
@@ -135,15 +146,8 @@ static void sample(struct nnv_sample *s) {
 }
 
 const struct nnv_op nnv_op_CONCATENATION = {
-    NNV_OP_NAMED(CONCATENATION),
-    .level = 1,
-    .formula = "y = inputs one behind the other along axis",
-    NNV_OP_FORM(inputs, outputs),
-    NNV_OP_SIGS(sigs),
-    .rounding = NNV_ROUND_RESCALE,
-    .zero = NNV_ZERO_ANY,
-    .linear = true,
-    .level_of = level_of,
-    NNV_OP_HOOKS(),
-    NNV_OP_FACTORS(factors),
+    NNV_OP_NAMED(CONCATENATION),  .level = 1,        .formula = "y = inputs one behind the other along axis",
+    NNV_OP_FORM(inputs, outputs), NNV_OP_SIGS(sigs), .rounding = NNV_ROUND_RESCALE,
+    .zero = NNV_ZERO_ANY,         .linear = true,    .moves = true,
+    .level_of = level_of,         NNV_OP_HOOKS(),    NNV_OP_FACTORS(factors),
 };

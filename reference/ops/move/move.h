@@ -9,7 +9,7 @@
 
 /** Input 0 and output 0, of 1 to MAX dimensions (0: any number). */
 #define NNV_MOVE_X(MAX)                                                                                                \
-    { .id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = MAX }
+    { .id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = MAX, .domain = NNV_DOMAIN_ALL }
 #define NNV_MOVE_Y(MAX)                                                                                                \
     { .name = "output", .var = NNV_T, .rank_min = 1, .rank_max = MAX, .quant = NNV_Q_SAME }
 /** The types of operations of level 2; of level 3; of level 6 and above. */
@@ -37,6 +37,7 @@
         NNV_OP_SIGS(sigs),                                                                                             \
         .rounding = NNV_ROUND_NONE,                                                                                    \
         .linear = true,                                                                                                \
+        .moves = true,                                                                                                 \
         .infer = infer,                                                                                                \
         NNV_EVAL(eval),                                                                                                \
         .variants = variants,                                                                                          \

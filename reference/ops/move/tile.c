@@ -29,13 +29,16 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) { return 
 
 enum { ROW_ALONG = NNV_SHAPE_OWN, ROW_TIMES };
 static const struct nnv_factor factors[] = {
-    NNV_SHAPE_ANY_FACTORS, NNV_ALONG_FACTOR, {.name = "times", NNV_VALUES(2, 1, 3)}};
+    NNV_SHAPE_ANY_FACTORS, NNV_ALONG_FACTOR, {.name = "times", NNV_VALUES(2, 1, 3, 9)}};
 
 static void row_sample(struct nnv_sample *s) {
     uint32_t dims[NNV_MAX_RANK], rank = nnv_sample_shape(s, dims);
-    int32_t m[NNV_MAX_RANK];
-    for (uint32_t d = 0; d < rank; d++)
-        m[d] = nnv_row_along(s, ROW_ALONG, rank, d) ? nnv_sample_value(s, ROW_TIMES) : 1;
+    enum { MODEST = 3 }; /* of all axes; more of the first alone */
+    int32_t m[NNV_MAX_RANK], times = nnv_sample_value(s, ROW_TIMES);
+    for (uint32_t d = 0; d < rank; d++) {
+        m[d] = nnv_row_along(s, ROW_ALONG, rank, d) ? times : 1;
+        if (m[d] > MODEST) times = 1;
+    }
     nnv_sample_tensor(s, X, rank, dims);
     nnv_sample_ints(s, MULTIPLES, rank, m);
 }

@@ -59,12 +59,12 @@ enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_BETA };
 static const struct nnv_factor factors[] = {NNV_SHAPE_RANKS(4, 1, 2, 3),
                                             NNV_LINE_EXTENTS,
                                             NNV_LATE_AXIS_FACTOR,
-                                            {.name = "beta", NNV_WORDS("0.75", "2", "0.25", "1.5", "1")}};
+                                            {.name = "beta", NNV_WORDS("0.75", "2", "0.25", "1.5", "1", "12")}};
 
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank4", "axis", "large", NULL};
 
 static void sample(struct nnv_sample *s) {
-    static const double betas[] = {0.75, 2, 0.25, 1.5, 1}; /* exact in float16 */
+    static const double betas[] = {0.75, 2, 0.25, 1.5, 1, 12}; /* exact in float16 */
     bool axis = s->row ? !nnv_row_axis_absent(s, ROW_AXIS) : nnv_sample_is(s, "axis");
     bool large = nnv_sample_is(s, "large");
     int at = -1;
@@ -75,6 +75,10 @@ static void sample(struct nnv_sample *s) {
     } else {
         if (axis) nnv_sample_axis(s->index, &rank, &at);
         nnv_sample_dims(s, rank, rank == 1 ? 20 : 300, dims);
+    }
+    if (large && s->index == 5) { /* more lines than 16 bits count */
+        dims[0] = UINT16_MAX + 2;
+        dims[1] = 2;
     }
     if (s->empty) dims[0] = 0;
     struct nnv_sample_arg *x = nnv_sample_tensor(s, X, rank, dims);
