@@ -7,6 +7,7 @@
 #include "randgraph/single/draft.h"
 #include "randgraph/single/layers.h"
 #include "randgraph/single/scales.h"
+#include "reference/model/op_doc.h"
 
 static int32_t main_type(const struct nnv_op *op, int sig) { return op->sigs[sig].type[NNV_T]; }
 
@@ -69,11 +70,11 @@ char *nnv_single_variant_name(const struct nnv_single *w, char *buf, size_t room
     return buf;
 }
 
-/* What mixes elements; a product of so large ones says nothing, and INT32 does not hold their sums. */
+/* INT32 does not hold sums of so large numbers. */
 static bool has_lines(const struct nnv_op *op, int sig) {
-    if (nnv_single_is_elementwise(op) || op->check_subgraphs || op->raw || op->sizes) return false;
-    if (op->rounding == NNV_ROUND_NONE) return !op->moves && nnv_single_has_limits(op, sig);
-    return op->code != ANEURALNETWORKS_REDUCE_PROD && main_type(op, sig) != ANEURALNETWORKS_TENSOR_INT32;
+    if (!nnv_op_has_lines(op)) return false;
+    if (op->rounding == NNV_ROUND_NONE) return nnv_single_has_limits(op, sig);
+    return main_type(op, sig) != ANEURALNETWORKS_TENSOR_INT32;
 }
 
 bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_fill_mode mode) {

@@ -259,10 +259,10 @@ bool nnv_op_has_limits(const struct nnv_op *op) {
     return numbers && limits;
 }
 
-/* As nnv_single_has() of these modes has it. */
-static bool has_lines(const struct nnv_op *op) {
+bool nnv_op_has_lines(const struct nnv_op *op) {
     if (op->unary || op->pairs || op->check_subgraphs || op->raw || op->sizes) return false;
-    return op->rounding == NNV_ROUND_NONE ? nnv_op_has_limits(op) : op->code != ANEURALNETWORKS_REDUCE_PROD;
+    if (op->rounding == NNV_ROUND_NONE) return !op->moves && nnv_op_has_limits(op);
+    return op->code != ANEURALNETWORKS_REDUCE_PROD; /* a product of so large ones says nothing */
 }
 
 static void cases(const struct doc *d) {
@@ -280,7 +280,7 @@ static void cases(const struct doc *d) {
     line(d, text);
     line(d, "values at the edges of types and clamps");
     line(d, "ramps and impulses");
-    if (has_lines(d->op)) line(d, "lines of zeros, one-hot, equal, of a large mean; large values of one sign");
+    if (nnv_op_has_lines(d->op)) line(d, "lines of zeros, one-hot, equal, of a large mean; large values of one sign");
     line(d, "models with one mistake, to be refused");
     if (d->op->linear) line(d, "exact cases: integer values, no tolerance");
     if (d->op->unary) line(d, "sweeps over all codes of 8 bits and of float16, and over the exponents of float32");

@@ -35,5 +35,7 @@ const char *nnv_rounding_words(enum nnv_rounding r);
 const char *nnv_zero_words(enum nnv_zero z);
 /** True if there are cases at limits of types and at the operation's own edges. */
 bool nnv_op_has_limits(const struct nnv_op *op);
+/** True if there are cases of lines of one kind each: the operation mixes elements. */
+bool nnv_op_has_lines(const struct nnv_op *op);
 
 #endif
