@@ -7,7 +7,7 @@
 enum { LOOKUPS, VALUES, KEYS };
 
 #define TABLE                                                                                                          \
-    { .id = VALUES, .name = "values", .var = NNV_T, .rank_min = 2 }
+    { .id = VALUES, .name = "values", .var = NNV_T, .rank_min = 2, .domain = NNV_DOMAIN_ALL }
 static const struct nnv_slot embedding_inputs[] = {NNV_SLOT_INT_TENSOR(LOOKUPS, "lookups", 1, 0), TABLE};
 static const struct nnv_slot embedding_outputs[] = {
     {.name = "output", .var = NNV_T, .rank_min = 2, .quant = NNV_Q_SAME_1}};
@@ -205,15 +205,11 @@ static void hashtable_sample(struct nnv_sample *s) {
 
 #define RECORD(NAME, KIND, FORMULA)                                                                                    \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),                                                                                            \
-        .level = 1,                                                                                                    \
-        .formula = FORMULA,                                                                                            \
-        NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                                                    \
-        NNV_OP_SIGS(KIND##_sigs),                                                                                      \
-        .rounding = NNV_ROUND_NONE,                                                                                    \
-        .linear = true,                                                                                                \
-        NNV_OP_HOOKS(KIND##_),                                                                                         \
-        NNV_OP_FACTORS(KIND##_factors),                                                                                \
+        NNV_OP_NAMED(NAME),       .level = 1,                                                                          \
+        .formula = FORMULA,       NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                          \
+        NNV_OP_SIGS(KIND##_sigs), .rounding = NNV_ROUND_NONE,                                                          \
+        .linear = true,           .moves = true,                                                                       \
+        NNV_OP_HOOKS(KIND##_),    NNV_OP_FACTORS(KIND##_factors),                                                      \
     }
 
 RECORD(EMBEDDING_LOOKUP, embedding, "y[i, ...] = values[lookups[i], ...]");

@@ -5,7 +5,7 @@
 enum { X, BLOCK, PADDINGS, NCHW };
 
 #define INPUT                                                                                                          \
-    { .id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4 }
+    { .id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4, .domain = NNV_DOMAIN_ALL }
 static const struct nnv_slot to_space_inputs[] = {INPUT, NNV_SLOT_INTS(BLOCK, "block sizes"),
                                                   NNV_SLOT_FLAG(NCHW, "nchw", 1, 3)};
 static const struct nnv_slot to_batch_inputs[] = {INPUT, NNV_SLOT_INTS(BLOCK, "block sizes"),
@@ -196,6 +196,7 @@ static int to_batch_level(const struct nnv_call *c) { return nnv_shifted_zero(c)
         NNV_OP_SIGS(sigs),                                                                                             \
         .rounding = NNV_ROUND_NONE,                                                                                    \
         .linear = true,                                                                                                \
+        .moves = true,                                                                                                 \
         .infer = infer_##WHERE,                                                                                        \
         NNV_EVAL(eval_##WHERE),                                                                                        \
         .variants = variants,                                                                                          \

@@ -5,7 +5,7 @@
 enum { X, SIZE, NCHW };
 
 static const struct nnv_slot inputs[] = {
-    {.id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4},
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4, .domain = NNV_DOMAIN_ALL},
     NNV_SLOT_INT(SIZE, "block size", NNV_POSITIVE),
     NNV_SLOT_FLAG(NCHW, "nchw", 1, 3),
 };
@@ -127,17 +127,12 @@ static void sample(struct nnv_sample *s, bool to_space) {
     }                                                                                                                  \
     static void sample_##NAME(struct nnv_sample *s) { sample(s, TO_SPACE); }                                           \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),                                                                                            \
-        .level = 1,                                                                                                    \
-        .formula = FORMULA,                                                                                            \
-        NNV_OP_FORM(inputs, outputs),                                                                                  \
-        NNV_OP_SIGS(sigs),                                                                                             \
-        .rounding = NNV_ROUND_NONE,                                                                                    \
-        .linear = true,                                                                                                \
-        .infer = infer_##NAME,                                                                                         \
-        NNV_EVAL(eval_##NAME),                                                                                         \
-        .variants = variants,                                                                                          \
-        NNV_SAMPLE(sample_##NAME),                                                                                     \
+        NNV_OP_NAMED(NAME),      .level = 1,                                                                           \
+        .formula = FORMULA,      NNV_OP_FORM(inputs, outputs),                                                         \
+        NNV_OP_SIGS(sigs),       .rounding = NNV_ROUND_NONE,                                                           \
+        .linear = true,          .moves = true,                                                                        \
+        .infer = infer_##NAME,   NNV_EVAL(eval_##NAME),                                                                \
+        .variants = variants,    NNV_SAMPLE(sample_##NAME),                                                            \
         NNV_OP_FACTORS(factors),                                                                                       \
     }
 

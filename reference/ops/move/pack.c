@@ -6,9 +6,14 @@
 
 enum { AXIS, X };
 
-static const struct nnv_slot inputs[] = {
-    NNV_SLOT_INT(AXIS, "axis", NNV_NOT_NEGATIVE),
-    {.id = X, .name = "input", .var = NNV_T, .flags = NNV_REPEAT, .rank_min = 1, .quant = NNV_Q_SAME_1}};
+static const struct nnv_slot inputs[] = {NNV_SLOT_INT(AXIS, "axis", NNV_NOT_NEGATIVE),
+                                         {.id = X,
+                                          .name = "input",
+                                          .var = NNV_T,
+                                          .flags = NNV_REPEAT,
+                                          .rank_min = 1,
+                                          .quant = NNV_Q_SAME_1,
+                                          .domain = NNV_DOMAIN_ALL}};
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_T, .rank_min = 2, .quant = NNV_Q_SAME_1}};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_OF(6);
 

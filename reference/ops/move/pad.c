@@ -191,6 +191,7 @@ static void mirror_sample(struct nnv_sample *s) {
         NNV_OP_SIGS(KIND##_sigs),                                                                                      \
         .rounding = NNV_ROUND_NONE,                                                                                    \
         .linear = true,                                                                                                \
+        .moves = true,                                                                                                 \
         NNV_EVAL(KIND##_eval),                                                                                         \
         NNV_SAMPLE(KIND##_sample),                                                                                     \
         __VA_ARGS__,                                                                                                   \

@@ -7,7 +7,7 @@
 enum { X, SHAPE };
 
 static const struct nnv_slot inputs[] = {
-    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4},
+    {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .domain = NNV_DOMAIN_ALL},
     NNV_SLOT_INTS(SHAPE, "shape"),
 };
 static const struct nnv_slot outputs[] = {
@@ -122,6 +122,7 @@ const struct nnv_op nnv_op_RESHAPE = {
     NNV_OP_SIGS(sigs),
     .rounding = NNV_ROUND_NONE,
     .linear = true,
+    .moves = true,
     NNV_OP_HOOKS(),
     NNV_OP_FACTORS(factors),
 };
