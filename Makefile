@@ -524,9 +524,10 @@ $(foreach d,$(DRIVERS),$(eval $(call DRIVER_RULE,$(d))))
 
 # The suites of these stand in the place of those of nnvts.
 $(B)/tests/test_run $(B)/tests/test_run_resume $(B)/tests/test_journal: $(KIT_RUN) | $(TEST_DRIVERS)
-$(B)/tests/test_host_protocol: $(filter-out %/main.o %/listen.o,$(HOST_SERVER))
+$(B)/tests/test_host_protocol: $(filter-out %/main.o %/listen.o %/clients.o,$(HOST_SERVER))
 $(B)/tests/test_host_lies: $(HOST_PARTS)
 $(B)/tests/test_remote_relay: $(HOST_PARTS) $(HOST_RELAY)
+$(B)/tests/test_remote_clients: $(B)/obj/drivers_under_test/host/server/clients.o
 vpath test_%.c $(sort $(dir $(UNIT_SRC)))
 # What CORE_SO hides is seen by tests that link the objects themselves.
 UNIT_STATIC := $(patsubst tests/unit/reference/runtime/%.c,$(B)/tests/%,$(wildcard tests/unit/reference/runtime/*.c))
@@ -538,7 +539,7 @@ $(B)/tests/test_%: test_%.c $(KIT_LIB) | $(CORE_SO)
 	$(call say,TEST)
 	$(Q)$(CC) $(ALL_CFLAGS) -Wno-missing-prototypes -I. -Iinclude $(PKG_CFLAGS) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $< \
 	  $(filter %.o,$^) $(KIT_LIB) $(CORE) -lcmocka $(LIBS)
-$(B)/fuzz/fuzz_host: $(filter-out %/main.o %/listen.o,$(HOST_SERVER))
+$(B)/fuzz/fuzz_host: $(filter-out %/main.o %/listen.o %/clients.o,$(HOST_SERVER))
 $(B)/fuzz/%: tests/fuzz/%.c $(KIT_LIB) $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,FUZZ)

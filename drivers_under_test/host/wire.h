@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum {
-    HOST_VERSION = 4,
+    HOST_VERSION = 5,
     HOST_CONTROL_FD = 3, /**< of the host process: where connections are asked for */
     HOST_INLINE_BYTES = 32 << 10,
     HOST_PAYLOAD_BYTES = 256 << 20, /**< a message's at most */

@@ -72,9 +72,9 @@ static const char *open_driver(struct board *b, bool *again) {
     host_in_begin(&in, 0, data, bytes);
     const bool opened = host_get_u32(&in) == HOST_RELAY_OPENED;
     const char *why = host_get_text(&in);
-    why = why                           ? say(b, why)
-          : opened && host_in_done(&in) ? NULL
-                                        : say(b, "the other end does not speak the protocol of nnvts-host");
+    *again = host_get_u32(&in) == 1;
+    if (!opened || !host_in_done(&in)) why = "the other end does not speak the protocol of nnvts-host";
+    if (why) why = say(b, why);
     host_in_end(&in);
     return why;
 }

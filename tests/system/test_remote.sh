@@ -225,6 +225,33 @@ P
     kill -0 $SERVER 2>/dev/null || fail "the server has gone"
     stop $SERVER
 }
+# Who says nothing takes no place of those who have the key, be there only one.
+test_silent_strangers() {
+    command -v python3 >/dev/null || skip "no python3"
+    make_key key
+    serve --key-file key --clients 1
+    python3 - "$PORT" >strangers <<'P' &
+import socket, sys, time
+kept = [socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5) for _ in range(64)]
+print("here", flush=True)
+time.sleep(60)
+P
+    local crowd=$!
+    await grep -qs here strangers
+    check 0 nnvts run --driver "remote:key=key,wait=1,127.0.0.1:$PORT/cpu" --filter 'ops/ADD/float32/rank*' --jobs 1 --out alone -q
+    kill -0 $crowd || fail "the strangers have left"
+    stop $crowd $SERVER
+}
+test_too_many_clients() {
+    serve --clients 1
+    nnvts run --driver "remote:127.0.0.1:$PORT/faulty:hang-execute@TANH" --filter 'ops/TANH/float32/rank1/0' --timeout 60 --out first -q >first.out 2>&1 &
+    local first=$!
+    await grep -qs TANH first/running
+    refused "remote:wait=0.2,127.0.0.1:$PORT/cpu" "too many clients"
+    stop $first
+    check 0 nnvts run --driver "remote:127.0.0.1:$PORT/cpu" --filter 'ops/ADD/float32/rank1/0' --out second -q
+    stop $SERVER
+}
 # 5 ms of delay, 1 % of loss: nothing changes but the time.
 test_slow_line() {
     serve

@@ -18,7 +18,7 @@
 /** What messages between relays begin with: u32. */
 enum host_relayed {
     HOST_RELAY_OPEN = 1, /**< to the server: text, the driver */
-    HOST_RELAY_OPENED,   /**< from it: text, NULL or why not */
+    HOST_RELAY_OPENED,   /**< from it: text, NULL or why not; u32 1: it may be, a little later */
     HOST_RELAY_FILE,     /**< u32 number, u64 size, u32 enum host_file: it is new, or has another size */
     HOST_RELAY_PIECE,    /**< u32 file, u64 at, u32 how, bytes or their digest */
     HOST_RELAY_DROP,     /**< u32 file: the near side needs it no more */

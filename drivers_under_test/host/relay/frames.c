@@ -16,7 +16,7 @@
 
 #include "base/hmac.h"
 
-enum { MAGIC = 0x5254564e, KEYED = 1, FULL = 2, VERSION = HOST_VERSION };
+enum { MAGIC = 0x5254564e, KEYED = 1, VERSION = HOST_VERSION };
 
 struct hello {
     uint32_t magic, version, flags, cache_bytes;
@@ -139,10 +139,6 @@ const char *host_frames_connect(struct host_frames *f, const struct host_key *ke
     }
     if (theirs.magic != MAGIC) return "the other end does not speak the protocol of nnvts-host";
     if (theirs.version != VERSION) return "the other end speaks another version of the protocol";
-    if (theirs.flags & FULL) {
-        *again = true;
-        return "the other end has too many clients";
-    }
     if (theirs.flags & KEYED && !key->bytes) return "the other end asks for a key: key=FILE, or NNVTS_REMOTE_KEY";
     if (!(theirs.flags & KEYED) && key->bytes)
         return "the other end asks for no key, so it can't prove that it is the right one";
@@ -165,11 +161,6 @@ const char *host_frames_accept(struct host_frames *f, const struct host_key *key
     if (!send_all(f->out, proof, sizeof proof, until)) return "it goes away";
     begin(f, key, &theirs, &own, true);
     return NULL;
-}
-
-void host_frames_refuse(int fd) {
-    const struct hello full = {MAGIC, VERSION, FULL, 0, {0}};
-    if (send(fd, &full, sizeof full, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return; /* it will see the end */
 }
 
 void host_frames_end(struct host_frames *f) {

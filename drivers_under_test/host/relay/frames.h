@@ -50,12 +50,10 @@ void host_frames_end(struct host_frames *f);
 
 /**
  * The two sides of the beginning, within so many nanoseconds. NULL, or what is wrong: *again, if it may be right a
- * little later (the server is being started, or has too many clients).
+ * little later (the server is being started).
  */
 const char *host_frames_connect(struct host_frames *f, const struct host_key *key, uint64_t within_ns, bool *again);
 const char *host_frames_accept(struct host_frames *f, const struct host_key *key, uint64_t within_ns);
-/** Tells a client that there is no room; does not wait. */
-void host_frames_refuse(int fd);
 
 /** Adds a message to what is to be sent, and ends *message. False: it is too large, or there is no memory. */
 bool host_frames_put(struct host_frames *f, struct host_out *message);

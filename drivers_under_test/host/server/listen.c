@@ -20,15 +20,17 @@
 
 #include "../find.h"
 #include "../relay/relay.h"
+#include "clients.h"
 #include "program.h"
 
-enum { MOST_CLIENTS = 256, ENDS_MS = 200 };
+enum { ENDS_MS = 200 };
 static const uint64_t GREETING_NS = 5000000000;
 
 struct server {
     const char *listen, *driver; /* driver: the only one; NULL: the client names it */
     struct host_key key;
-    uint32_t clients, cache_mb;
+    uint32_t cache_mb;
+    struct host_clients clients;
     char folder[4096]; /* of the drivers */
 };
 
@@ -93,38 +95,52 @@ static const char *find_driver(const struct server *s, const char *asked, struct
                                                                                        : "the board has no such driver";
 }
 
-/** The client's first message names a driver; the answer says whether there is one. */
-static bool open_driver(const struct server *s, struct host_frames *f, struct driver *d) {
+/** The answer to the first message: the driver is opened, or why not; again: it may be, a little later. */
+static bool tell_opened(struct host_frames *f, const char *why, bool again) {
+    struct host_out o = {0};
+    host_put_u32(&o, HOST_RELAY_OPENED);
+    host_put_text(&o, why);
+    host_put_u32(&o, again);
+    return host_frames_put(f, &o) && host_frames_flush(f);
+}
+
+/** The client's first message proves his key, and names a driver. client: his place, NULL where he is the only one. */
+static bool open_driver(const struct server *s, struct host_frames *f, struct host_client *client, uint64_t until,
+                        struct driver *d) {
     const uint8_t *data;
     size_t bytes;
     static struct host_in in;
     enum host_framed got;
-    const uint64_t until = host_now_ns() + GREETING_NS;
-    while ((got = host_frames_get(f, &data, &bytes)) == HOST_FRAMED_NONE)
-        if (host_now_ns() > until || !host_wait(f->in, POLLIN, GREETING_NS)) return false;
+    while ((got = host_frames_get(f, &data, &bytes)) == HOST_FRAMED_NONE) {
+        const uint64_t now = host_now_ns();
+        if (now >= until || !host_wait(f->in, POLLIN, until - now)) return false;
+    }
     if (got != HOST_FRAMED) return false;
+    if (client && !host_client_proved(&s->clients, client)) {
+        tell_opened(f, "the other end has too many clients", true);
+        return false;
+    }
     host_in_begin(&in, 0, data, bytes);
     const bool opens = host_get_u32(&in) == HOST_RELAY_OPEN;
     const char *asked = host_get_text(&in);
     const char *why = opens && host_in_done(&in) ? find_driver(s, asked, d) : "the first message opens no driver";
-    struct host_out o = {0};
-    host_put_u32(&o, HOST_RELAY_OPENED);
-    host_put_text(&o, why);
     host_in_end(&in);
-    const bool sent = host_frames_put(f, &o) && host_frames_flush(f);
-    return sent && !why;
+    return tell_opened(f, why, false) && !why;
 }
 
 /** Serves one client on a stream, until it or the driver's process has gone. */
-static void serve_client(const struct server *s, int in, int out) {
+static void serve_client(struct server *s, struct host_client *client, int in, int out) {
     static struct host_frames f;
     static struct host_relay relay;
     struct driver d = {.relay = &relay, .control = -1};
     int root[2], print = -1;
     f = (struct host_frames){.in = in, .out = out, .cache_bytes = s->cache_mb << 20};
+    const uint64_t until = host_now_ns() + GREETING_NS;
     const char *wrong = host_frames_accept(&f, &s->key, GREETING_NS);
     if (wrong) fprintf(stderr, "nnvts-host: a client is refused: %s\n", wrong);
-    if (wrong || !open_driver(s, &f, &d) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, root) != 0) return;
+    if (wrong || !open_driver(s, &f, client, until, &d)) return;
+    host_clients_end(&s->clients); /* a driver is not to reach it */
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, root) != 0) return;
     if (start_driver(&d, root[1], &print)) {
         close(root[1]);
         relay.ended = tell_end;
@@ -186,38 +202,43 @@ static void tell_address(int fd) {
     fflush(stdout);
 }
 
-static int serve_all(const struct server *s) {
+/** Starts the process of one who has connected. */
+static void serve_apart(struct server *s, int listener, int fd, const struct sockaddr *from) {
+    struct host_client *client = host_clients_take(&s->clients, from);
+    const pid_t pid = client ? fork() : -1;
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(listener);
+        host_keep_alive(fd);
+        serve_client(s, client, fd, fd);
+        _exit(0);
+    }
+    if (client) host_client_served_by(client, pid);
+}
+
+static int serve_all(struct server *s) {
     const int listener = open_listener(s);
     if (listener < 0) return 2;
     tell_address(listener);
-    for (uint32_t clients = 0;;) {
+    for (;;) {
+        struct sockaddr_storage from = {0};
+        socklen_t bytes = sizeof from;
         const bool ready = host_wait(listener, POLLIN, 100000000);
-        while (clients && waitpid(-1, NULL, WNOHANG) > 0) clients--;
-        const int fd = ready ? accept4(listener, NULL, NULL, SOCK_CLOEXEC) : -1;
+        for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) > 0;) host_clients_gone(&s->clients, pid);
+        const int fd = ready ? accept4(listener, (struct sockaddr *)&from, &bytes, SOCK_CLOEXEC) : -1;
         if (fd < 0) continue;
-        const pid_t pid = clients < s->clients ? fork() : -1;
-        if (pid == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            close(listener);
-            host_keep_alive(fd);
-            serve_client(s, fd, fd);
-            _exit(0);
-        }
-        if (pid > 0)
-            clients++;
-        else
-            host_frames_refuse(fd);
+        serve_apart(s, listener, fd, (struct sockaddr *)&from);
         close(fd);
     }
 }
 
 /** Standard input and output are the client's: what is printed goes to the log. */
-static int serve_stdio(const struct server *s) {
+static int serve_stdio(struct server *s) {
     const int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (in < 0 || out < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         return 3;
-    serve_client(s, in, out);
+    serve_client(s, NULL, in, out);
     return 0;
 }
 
@@ -230,7 +251,7 @@ static void usage(FILE *to) {
           "stopped. A driver is a name or the path of a shared object; one that is named here is served alone.\n"
           "  --listen HOST:PORT  an address of this machine; port 0: any that is free\n"
           "  --key-file FILE     what clients must have, too; needed but on loopback\n"
-          "  --clients N         at once (32)\n"
+          "  --clients N         at once (32); who has not proved the key yet does not count\n"
           "  --cache MB          of constants that are kept for each client, to be sent once (64)\n"
           "  --stdio             one client, on standard input and output, as ssh starts it\n"
           "  --version\n",
@@ -262,7 +283,8 @@ int host_listen(int argc, char **argv) {
                                           {"clients", 1, NULL, CLIENTS}, {"cache", 1, NULL, CACHE},
                                           {"stdio", 0, NULL, STDIO},     {"version", 0, NULL, VERSION},
                                           {"help", 0, NULL, 'h'},        {NULL, 0, NULL, 0}};
-    static struct server s = {.clients = 32, .cache_mb = 64};
+    static struct server s = {.cache_mb = 64};
+    uint32_t clients = 32;
     bool stdio = false, ok = argc > 0;
     for (int c; ok && (c = getopt_long(argc, argv, "h", table, NULL)) != -1;) {
         const char *why = NULL;
@@ -274,7 +296,7 @@ int host_listen(int argc, char **argv) {
             why = host_key_read(optarg, &s.key);
             break;
         case CLIENTS:
-            ok = get_number(optarg, MOST_CLIENTS, &s.clients);
+            ok = get_number(optarg, HOST_MOST_CLIENTS, &clients);
             break;
         case CACHE:
             ok = get_number(optarg, 1024, &s.cache_mb);
@@ -303,5 +325,6 @@ int host_listen(int argc, char **argv) {
     }
     find_folder(&s);
     signal(SIGPIPE, SIG_IGN);
+    if (!host_clients_begin(&s.clients, clients)) return 3;
     return stdio ? serve_stdio(&s) : serve_all(&s);
 }

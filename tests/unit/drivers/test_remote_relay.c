@@ -192,8 +192,9 @@ static void test_other_version(void **state) {
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     f = (struct host_frames){.in = ends[0], .out = ends[0]};
-    host_frames_refuse(ends[1]); /* a hello of this version */
-    assert_int_equal(read(ends[0], hello, sizeof hello), sizeof hello);
+    assert_non_null(strstr(host_frames_connect(&f, &none, SECOND / 100, &again), "does not answer"));
+    assert_true(again);
+    assert_int_equal(read(ends[1], hello, sizeof hello), sizeof hello); /* one of this version */
     hello[1]++;
     assert_int_equal(write(ends[1], hello, sizeof hello), sizeof hello);
     assert_non_null(strstr(host_frames_connect(&f, &none, SECOND, &again), "another version"));
@@ -201,9 +202,6 @@ static void test_other_version(void **state) {
     hello[1]++;
     assert_int_equal(write(ends[1], hello, sizeof hello), sizeof hello);
     assert_non_null(strstr(host_frames_accept(&f, &none, SECOND), "another version"));
-    host_frames_refuse(ends[1]);
-    assert_non_null(strstr(host_frames_connect(&f, &none, SECOND, &again), "too many"));
-    assert_true(again);
     close(ends[0]);
     close(ends[1]);
 }
