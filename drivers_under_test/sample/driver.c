@@ -104,6 +104,7 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
     if (st != NNVTS_STATUS_NONE) return st;
     if (d->row->plain) return make_plain(inner, out);
     if (d->row->cliffs) return sample_plant_cliff(model, inner, out);
+    if (d->row->sums != SAMPLE_SUMS_RIGHT) return sample_plant_sums(d->row->sums, model, inner, out);
     *out = inner;
     return NNVTS_STATUS_NONE;
 }
@@ -180,7 +181,8 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
     const struct sample *row = !options ? &samples[0] : sample_random(options, &drawn) ? &drawn : find_row(options);
     const char *reason =
         row ? common_open_cpu(NULL, &inner)
-            : "expected random-SEED, float-fast, float-slow, quant, minimal, conditions, cliffs, level-1.0 or "
+            : "expected random-SEED, float-fast, float-slow, quant, minimal, conditions, cliffs, sums-truncated, "
+              "sums-upwards, sums-saturating, sums-pairs, sums-wrapping, level-1.0 or "
               "level-1.1 behind the colon";
     if (reason) {
         if (error) *error = reason;

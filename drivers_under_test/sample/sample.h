@@ -25,6 +25,16 @@ enum {
     SAMPLE_ALL = 127,
 };
 
+/** How a driver with sums of its own adds up products. */
+enum sample_sums {
+    SAMPLE_SUMS_RIGHT,
+    SAMPLE_SUMS_TRUNCATED,  /**< float32, each sum rounded towards 0 */
+    SAMPLE_SUMS_UPWARDS,    /**< float32, upwards where four tenths of a unit are beyond */
+    SAMPLE_SUMS_SATURATING, /**< of codes in 16 bits, which saturate */
+    SAMPLE_SUMS_PAIRS,      /**< of codes, products of two neighbours added up in 16 bits, which saturate */
+    SAMPLE_SUMS_WRAPPING,   /**< of codes in 16 bits, which wrap around */
+};
+
 /** An operation that a driver has, with at most so many inputs; 0: any number. */
 struct sample_operation {
     int32_t code;
@@ -44,7 +54,8 @@ struct sample {
     uint64_t seed;
     bool conditional; /**< only what sample_meets() allows */
     bool cliffs;      /**< its behaviour changes at the extents of cliffs.c */
-    bool wrong;       /**< on purpose: judged as a driver, it fails */
+    enum sample_sums sums;
+    bool wrong; /**< on purpose: judged as a driver, it fails */
     bool plain; /**< what the first two levels of NNAPI allowed, and the executions that a driver of HAL 1.0 has */
 };
 
@@ -65,6 +76,9 @@ bool sample_below_cliff(const struct nnvts_model *m, const struct nnvts_operatio
 /** The prepared model, which is taken over, with what is planted in a driver with cliffs. */
 enum nnvts_status sample_plant_cliff(const struct nnvts_model *m, struct nnvts_prepared_model *inner,
                                      struct nnvts_prepared_model **out);
+/** The prepared model, which is taken over, with FULLY_CONNECTED computed as a driver with sums of its own does it. */
+enum nnvts_status sample_plant_sums(enum sample_sums sums, const struct nnvts_model *m,
+                                    struct nnvts_prepared_model *inner, struct nnvts_prepared_model **out);
 /** Bit of an OperandCode; 0 for scalars. */
 uint8_t sample_type_bit(int32_t type);
 

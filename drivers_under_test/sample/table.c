@@ -23,9 +23,19 @@
 
 static const struct sample_operation level_1[] = {LEVEL_1};
 static const struct sample_operation level_2[] = {LEVEL_1, LEVEL_2};
+static const struct sample_operation dense[] = {OP(FULLY_CONNECTED, 0)};
 static const struct sample_operation minimal[] = {OP(ADD, 0), OP(CONV_2D, 0), OP(RELU, 0)};
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* A driver of FULLY_CONNECTED with sums of its own. */
+#define SUMS(label, how)                                                                                               \
+    {                                                                                                                  \
+        .name = (label), .level = 7, .type = ANEURALNETWORKS_DEVICE_ACCELERATOR, .fast = {0.5f, 0.5f},                 \
+        .slow = {1.5f, 1.5f}, .main_types = SAMPLE_ALL,                                                                \
+        .types = SAMPLE_FLOAT32 | SAMPLE_QUANT8 | SAMPLE_QUANT8_SIGNED | SAMPLE_INT32, .operations = dense,            \
+        .operation_count = COUNT(dense), .sums = (how), .wrong = true                                                  \
+    }
 
 const struct sample samples[] = {
     {.name = "float-fast",
@@ -75,6 +85,11 @@ const struct sample samples[] = {
      .types = SAMPLE_ALL,
      .cliffs = true,
      .wrong = true},
+    SUMS("sums-truncated", SAMPLE_SUMS_TRUNCATED),
+    SUMS("sums-upwards", SAMPLE_SUMS_UPWARDS),
+    SUMS("sums-saturating", SAMPLE_SUMS_SATURATING),
+    SUMS("sums-pairs", SAMPLE_SUMS_PAIRS),
+    SUMS("sums-wrapping", SAMPLE_SUMS_WRAPPING),
     {.name = "level-1.0",
      .level = 1,
      .type = ANEURALNETWORKS_DEVICE_OTHER,

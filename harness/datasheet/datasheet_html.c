@@ -169,11 +169,52 @@ static void add_numeric(struct nnv_text *t, const struct nnv_datasheet *sheet) {
         for (uint32_t k = 0; k < i && !said; k++) said = same_statement(&n->fact[k], &n->fact[i]);
         if (said) continue;
         nnv_page_text(t, "<tr><td class=\"keep\">", n->fact[i].what, "</td>");
-        nnv_page_text(t, "<td class=\"keep\"><b>", n->fact[i].is, "</b></td><td class=\"keep\">");
+        nnv_page_text(t, n->fact[i].finding ? "<td class=\"keep wrong\"><b>" : "<td class=\"keep\"><b>", n->fact[i].is,
+                      "</b></td><td class=\"keep\">");
         add_abouts(t, n, i);
         nnv_page_text(t, "</td><td class=\"keep soft\">", n->fact[i].evidence, "</td></tr>\n");
     }
     nnv_page_table_end(t);
+}
+
+static bool is_bad(const struct nnv_cliff *c) {
+    return c->kind == NNV_CLIFF_VALUES || c->kind == NNV_CLIFF_DIES || c->kind == NNV_CLIFF_COMPILE;
+}
+
+/** What may make results wrong, each in a line, before all else. */
+static void add_findings(struct nnv_text *t, const struct nnv_datasheet *sheet) {
+    const struct nnv_numeric *n = &sheet->numeric;
+    struct nnv_text list = {0};
+    for (size_t i = 0; i < sheet->rows; i++) {
+        const struct nnv_support *s = &sheet->row[i].support;
+        if (s->right == s->claimed) continue;
+        nnv_text_addf(&list, "<li><b>%s %s</b>: of %u models that it claims %u are right", sheet->row[i].op->name,
+                      sheet->row[i].types, s->claimed, s->right);
+        nnv_page_put(&list, *s->trouble ? ": " : "", s->trouble, 160, "</li>\n");
+    }
+    for (uint32_t i = 0; i < n->count; i++) {
+        bool said = n->fact[i].finding == 0;
+        for (uint32_t k = 0; k < i && !said; k++) said = same_statement(&n->fact[k], &n->fact[i]);
+        if (said) continue;
+        nnv_text_add(&list, "<li><b>");
+        add_abouts(&list, n, i);
+        nnv_page_text(&list, "</b>: ", n->fact[i].what, ": ");
+        nnv_page_text(&list, "", n->fact[i].is, "");
+        nnv_page_text(&list, " <span class=\"soft\">", n->fact[i].evidence, "</span></li>\n");
+    }
+    for (uint32_t i = 0; sheet->cliffs && i < sheet->cliffs->count; i++) {
+        const struct nnv_cliff *c = &sheet->cliffs->item[i];
+        struct nnv_text words = {0};
+        if (!is_bad(c)) continue;
+        nnv_cliff_tell(c, &words);
+        nnv_page_text(&list, "<li><b>", c->about, "</b>: ");
+        nnv_page_text(&list, "", words.data ? words.data : "", "</li>\n");
+        list.failed = list.failed || words.failed;
+        nnv_text_free(&words);
+    }
+    if (list.data) nnv_text_addf(t, "<h2>What may be wrong</h2>\n<ul>\n%s</ul>\n", list.data);
+    t->failed = t->failed || list.failed;
+    nnv_text_free(&list);
 }
 
 static void add_cliffs(struct nnv_text *t, const struct nnv_cliffs *c) {
@@ -189,10 +230,9 @@ static void add_cliffs(struct nnv_text *t, const struct nnv_cliffs *c) {
     nnv_page_table(t, heads);
     for (uint32_t i = 0; i < c->count; i++) {
         const struct nnv_cliff *k = &c->item[i];
-        const bool bad = k->kind == NNV_CLIFF_VALUES || k->kind == NNV_CLIFF_DIES || k->kind == NNV_CLIFF_COMPILE;
         nnv_page_text(t, "<tr><td>", i > 0 && strcmp(k->about, k[-1].about) == 0 ? "" : k->about, "</td>");
         nnv_page_text(t, "<td>", k->axis, "</td>");
-        nnv_text_addf(t, "<td class=\"%s\"><b>%s</b>", bad ? "wrong" : "", nnv_cliff_kind_text(k->kind));
+        nnv_text_addf(t, "<td class=\"%s\"><b>%s</b>", is_bad(k) ? "wrong" : "", nnv_cliff_kind_text(k->kind));
         if (k->kind == NNV_CLIFF_TIME) nnv_text_addf(t, ", %.3g times as long", k->factor);
         if (k->kind == NNV_CLIFF_GROWTH) nnv_text_addf(t, ": its power %.2g", k->factor);
         nnv_text_addf(t, "</td><td>%d", k->last);
@@ -271,6 +311,7 @@ void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t) {
     add_claims(t, sheet);
     nnv_text_add(t, "</header>\n<main>\n");
     add_changes(t, sheet);
+    add_findings(t, sheet);
     add_numeric(t, sheet);
     add_cliffs(t, sheet->cliffs);
     add_speeds(t, sheet->speeds);

@@ -126,6 +126,7 @@ void nnv_datasheet_json(const struct nnv_datasheet *sheet, struct nnv_text *t) {
         nnv_json_string(&j, "what", f->what);
         nnv_json_string(&j, "is", f->is);
         nnv_json_string(&j, "evidence", f->evidence);
+        if (f->finding) nnv_json_bool(&j, "finding", true);
         nnv_json_close(&j, '}');
     }
     nnv_json_close(&j, ']');

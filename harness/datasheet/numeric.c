@@ -19,6 +19,13 @@ void nnv_numeric_say(const struct nnv_numeric_engine *e, const char *about, cons
     n->count++;
 }
 
+void nnv_numeric_find(const struct nnv_numeric_engine *e, const char *about, const char *what, const char *is,
+                      const char *evidence) {
+    const uint32_t place = e->out->count;
+    nnv_numeric_say(e, about, what, is, evidence);
+    if (e->out->count > place) e->out->fact[place].finding = 1;
+}
+
 /** The value that an operand has, without data. */
 static struct nnv_value value_of(const struct nnv_operand *o) {
     struct nnv_value v = {.rank = o->rank};
@@ -77,13 +84,28 @@ static bool is_chosen(const struct nnv_numeric_engine *e, int32_t op) {
     return !e->operations || fnmatch(e->operations, nnv_op(op)->name, 0) == 0;
 }
 
+/** What shows in many or long sums, part i. False: there is no such part. */
+static bool measure_long_sums(const struct nnv_numeric_engine *e, uint32_t i) {
+    enum { SUMS = sizeof sums / sizeof *sums, TYPES = 4 };
+    static const int32_t types[TYPES] = {ANEURALNETWORKS_TENSOR_FLOAT32, ANEURALNETWORKS_TENSOR_FLOAT16,
+                                         ANEURALNETWORKS_TENSOR_QUANT8_ASYMM,
+                                         ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED};
+    static void (*const measures[])(const struct nnv_numeric_engine *,
+                                    struct nnv_sums) = {nnv_measure_drift, nnv_measure_depth, nnv_measure_overflow};
+    if (i >= SUMS * TYPES * (sizeof measures / sizeof *measures)) return false;
+    const struct nnv_sums s = {sums[i % SUMS], types[i / SUMS % TYPES]};
+    if (is_chosen(e, s.op)) measures[i / (SUMS * TYPES)](e, s);
+    return true;
+}
+
 /** Measures part i. False: there is no such part. */
 static bool measure(const struct nnv_numeric_engine *e, uint32_t i) {
     enum { SUMS = sizeof sums / sizeof *sums, FLOATS = 2, SMALL = 2, MOST = 256 };
     static const int32_t small[SMALL] = {ANEURALNETWORKS_ADD, ANEURALNETWORKS_MUL};
     const struct nnv_op *unary[MOST];
     if (i < SUMS * FLOATS) {
-        if (is_chosen(e, sums[i % SUMS])) nnv_measure_sums(e, (struct nnv_sums){sums[i % SUMS], floats[i / SUMS]});
+        const struct nnv_sums s = {sums[i % SUMS], floats[i / SUMS]};
+        if (is_chosen(e, s.op)) nnv_measure_sums(e, s);
         return true;
     }
     i -= SUMS * FLOATS;
@@ -106,8 +128,11 @@ static bool measure(const struct nnv_numeric_engine *e, uint32_t i) {
     }
     i--;
     const size_t n = functions(unary);
-    if (i < n * FLOATS && is_chosen(e, unary[i % n]->code)) nnv_measure_function(e, unary[i % n]->code, floats[i / n]);
-    return i < n * FLOATS;
+    if (i < n * FLOATS) {
+        if (is_chosen(e, unary[i % n]->code)) nnv_measure_function(e, unary[i % n]->code, floats[i / n]);
+        return true;
+    }
+    return measure_long_sums(e, i - (uint32_t)(n * FLOATS));
 }
 
 void nnv_numeric_measure(const struct nnv_numeric_engine *e) {

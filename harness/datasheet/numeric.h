@@ -11,7 +11,7 @@
 #include "reference/model/arithmetic.h"
 #include "reference/model/builder.h"
 
-enum { NNV_NUMERIC_FACTS = 200, NNV_NUMERIC_PRODUCTS = 64 };
+enum { NNV_NUMERIC_FACTS = 256, NNV_NUMERIC_PRODUCTS = 64 };
 
 /** What was recognised of one operation with one type, and from what. */
 struct nnv_numeric_fact {
@@ -19,6 +19,7 @@ struct nnv_numeric_fact {
     char what[32];      /**< "accumulator", "order of summation" */
     char is[96];        /**< "float32", "8 interleaved partial sums"; "not recognised" */
     char evidence[800]; /**< "2^24 + 1 is 2^24" */
+    uint32_t finding;   /**< not 0: results may be wrong because of it */
 };
 
 /** Where an engine may have another kernel for an operation. */
@@ -81,6 +82,10 @@ void nnv_numeric_settle(struct nnv_numeric *n);
 void nnv_numeric_say(const struct nnv_numeric_engine *e, const char *about, const char *what, const char *is,
                      const char *evidence);
 
+/** The same, of what may make results wrong. */
+void nnv_numeric_find(const struct nnv_numeric_engine *e, const char *about, const char *what, const char *is,
+                      const char *evidence);
+
 /** Executes the operation that b holds, its inputs in[] on the stored numbers x[], its output y: out. */
 bool nnv_numeric_run(const struct nnv_numeric_engine *e, struct nnv_builder *b, uint32_t nin, const uint32_t *in,
                      const double *const *x, uint32_t y, double *out);
@@ -95,8 +100,21 @@ struct nnv_sums {
  */
 bool nnv_sums_run(const struct nnv_numeric_engine *e, struct nnv_sums s, size_t rows, size_t n, const double *x,
                   const double *weights, double *out);
+/** The encodings of a sum of products: of its terms, weights, bias and results. */
+struct nnv_sums_form {
+    struct nnv_encoding x, w, bias, y;
+};
+/** The same of stored numbers, in that form; weights are needed. */
+bool nnv_sums_run_as(const struct nnv_numeric_engine *e, int32_t op, const struct nnv_sums_form *f, size_t rows,
+                     size_t n, const double *x, const double *weights, double *out);
 /** Accumulator, order of summation, contraction of products and sums. */
 void nnv_measure_sums(const struct nnv_numeric_engine *e, struct nnv_sums s);
+/** Bias and deviation of the errors of many sums, beside those of sums in float32. */
+void nnv_measure_drift(const struct nnv_numeric_engine *e, struct nnv_sums s);
+/** How the error grows along a chain of equal layers: FULLY_CONNECTED or CONV_2D. */
+void nnv_measure_depth(const struct nnv_numeric_engine *e, struct nnv_sums s);
+/** What becomes of sums that are larger than 16, 24 and 31 bits hold, or of float16 than its largest number. */
+void nnv_measure_overflow(const struct nnv_numeric_engine *e, struct nnv_sums s);
 /** By which scheme the operation makes codes of sums of products, in all its uses. */
 void nnv_measure_requantise(const struct nnv_numeric_engine *e, struct nnv_products what);
 /** Chooses the fewest schemes that explain all operations, says them, and promises them. */

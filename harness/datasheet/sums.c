@@ -19,49 +19,47 @@ enum {
     PAIRS = 480, /* of places where the order is looked for */
 };
 
-static struct nnv_encoding plain(int32_t type) { return (struct nnv_encoding){.type = type}; }
-
 /** The operation that sums up input 0 of shape [rows, n], or as an image; returns its output. */
-static uint32_t add_operation(struct nnv_builder *b, struct nnv_sums s, uint32_t rows, uint32_t n,
-                              const double *weights, uint32_t *in) {
-    const struct nnv_encoding t = plain(s.type);
+static uint32_t add_operation(struct nnv_builder *b, int32_t op, const struct nnv_sums_form *f, uint32_t rows,
+                              uint32_t n, const double *weights, uint32_t *in) {
     const uint32_t flat[] = {rows, n}, cube[] = {1, rows, n}, image[] = {1, rows, 1, n}, row[] = {1, n},
                    filter[] = {1, 1, 1, n}, column[] = {1, n, 1}, one[] = {1}, sums[] = {rows, 1},
                    sums3[] = {1, rows, 1}, sums4[] = {1, rows, 1, 1}, sums1[] = {rows};
     uint32_t y;
-    switch (s.op) {
+    switch (op) {
     case ANEURALNETWORKS_CONV_2D: {
-        *in = nnv_builder_tensor(b, t, 4, image, NNV_SUBGRAPH_INPUT);
-        y = nnv_builder_tensor(b, t, 4, sums4, NNV_SUBGRAPH_OUTPUT);
+        *in = nnv_builder_tensor(b, f->x, 4, image, NNV_SUBGRAPH_INPUT);
+        y = nnv_builder_tensor(b, f->y, 4, sums4, NNV_SUBGRAPH_OUTPUT);
         const uint32_t args[] = {*in,
-                                 nnv_builder_numbers(b, t, 4, filter, weights),
-                                 nnv_builder_filled(b, t, 1, one, 0),
+                                 nnv_builder_numbers(b, f->w, 4, filter, weights),
+                                 nnv_builder_filled(b, f->bias, 1, one, 0),
                                  nnv_builder_int(b, ANEURALNETWORKS_PADDING_VALID),
                                  nnv_builder_int(b, 1),
                                  nnv_builder_int(b, 1),
                                  nnv_builder_int(b, ANEURALNETWORKS_FUSED_NONE)};
-        nnv_builder_add(b, s.op, 7, args, y);
+        nnv_builder_add(b, op, 7, args, y);
         return y;
     }
     case ANEURALNETWORKS_BATCH_MATMUL: {
-        *in = nnv_builder_tensor(b, t, 3, cube, NNV_SUBGRAPH_INPUT);
-        y = nnv_builder_tensor(b, t, 3, sums3, NNV_SUBGRAPH_OUTPUT);
-        const uint32_t args[] = {*in, nnv_builder_numbers(b, t, 3, column, weights), nnv_builder_bool(b, false),
+        *in = nnv_builder_tensor(b, f->x, 3, cube, NNV_SUBGRAPH_INPUT);
+        y = nnv_builder_tensor(b, f->y, 3, sums3, NNV_SUBGRAPH_OUTPUT);
+        const uint32_t args[] = {*in, nnv_builder_numbers(b, f->w, 3, column, weights), nnv_builder_bool(b, false),
                                  nnv_builder_bool(b, false)};
-        nnv_builder_add(b, s.op, 4, args, y);
+        nnv_builder_add(b, op, 4, args, y);
         return y;
     }
     case ANEURALNETWORKS_REDUCE_SUM: {
-        *in = nnv_builder_tensor(b, t, 2, flat, NNV_SUBGRAPH_INPUT);
-        y = nnv_builder_tensor(b, t, 1, sums1, NNV_SUBGRAPH_OUTPUT);
+        *in = nnv_builder_tensor(b, f->x, 2, flat, NNV_SUBGRAPH_INPUT);
+        y = nnv_builder_tensor(b, f->y, 1, sums1, NNV_SUBGRAPH_OUTPUT);
         const uint32_t args[] = {*in, nnv_builder_ints(b, 1, (const int32_t[]){1}), nnv_builder_bool(b, false)};
-        nnv_builder_add(b, s.op, 3, args, y);
+        nnv_builder_add(b, op, 3, args, y);
         return y;
     }
     default: {
-        *in = nnv_builder_tensor(b, t, 2, flat, NNV_SUBGRAPH_INPUT);
-        y = nnv_builder_tensor(b, t, 2, sums, NNV_SUBGRAPH_OUTPUT);
-        const uint32_t args[] = {*in, nnv_builder_numbers(b, t, 2, row, weights), nnv_builder_filled(b, t, 1, one, 0),
+        *in = nnv_builder_tensor(b, f->x, 2, flat, NNV_SUBGRAPH_INPUT);
+        y = nnv_builder_tensor(b, f->y, 2, sums, NNV_SUBGRAPH_OUTPUT);
+        const uint32_t args[] = {*in, nnv_builder_numbers(b, f->w, 2, row, weights),
+                                 nnv_builder_filled(b, f->bias, 1, one, 0),
                                  nnv_builder_int(b, ANEURALNETWORKS_FUSED_NONE)};
         nnv_builder_add(b, ANEURALNETWORKS_FULLY_CONNECTED, 4, args, y);
         return y;
@@ -69,15 +67,22 @@ static uint32_t add_operation(struct nnv_builder *b, struct nnv_sums s, uint32_t
     }
 }
 
-bool nnv_sums_run(const struct nnv_numeric_engine *e, struct nnv_sums s, size_t rows, size_t n, const double *x,
-                  const double *weights, double *out) {
-    double *ones = weights ? NULL : NNV_NEW(e->arena, double, n);
+bool nnv_sums_run_as(const struct nnv_numeric_engine *e, int32_t op, const struct nnv_sums_form *f, size_t rows,
+                     size_t n, const double *x, const double *weights, double *out) {
     struct nnv_builder b = {.arena = e->arena};
     uint32_t in;
+    const uint32_t y = add_operation(&b, op, f, (uint32_t)rows, (uint32_t)n, weights, &in);
+    return nnv_numeric_run(e, &b, 1, &in, &x, y, out);
+}
+
+bool nnv_sums_run(const struct nnv_numeric_engine *e, struct nnv_sums s, size_t rows, size_t n, const double *x,
+                  const double *weights, double *out) {
+    const struct nnv_encoding t = {.type = s.type};
+    const struct nnv_sums_form form = {t, t, t, t};
+    double *ones = weights ? NULL : NNV_NEW(e->arena, double, n);
     if (!weights && !ones) return false;
     for (size_t i = 0; ones && i < n; i++) ones[i] = 1;
-    const uint32_t y = add_operation(&b, s, (uint32_t)rows, (uint32_t)n, weights ? weights : ones, &in);
-    return nnv_numeric_run(e, &b, 1, &in, &x, y, out);
+    return nnv_sums_run_as(e, s.op, &form, rows, n, x, weights ? weights : ones, out);
 }
 
 /* ----------------------------------------------------------------- the accumulator */

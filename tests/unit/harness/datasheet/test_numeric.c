@@ -20,6 +20,8 @@ struct engine {
     size_t parts; /* INTERLEAVED, BLOCKED */
     int bits;     /* of the accumulator */
     bool fused;   /* products are not rounded */
+    bool cut;     /* sums are rounded towards 0 */
+    double most;  /* beyond it a sum is infinite; 0: never */
     double (*requantise)(int32_t accumulator, double multiplier);
     bool dequantised;                                            /* sums up numbers, not codes, in float32 */
     bool with_zero;                                              /* and adds the zero point to the sum */
@@ -34,7 +36,12 @@ static double rounded(double v, int bits) {
 }
 
 static double add(const struct engine *e, double sum, double x, double w) {
-    return rounded(sum + (e->fused ? x * w : rounded(x * w, e->bits)), e->bits);
+    int exponent;
+    const double exact = sum + (e->fused ? x * w : rounded(x * w, e->bits));
+    if (e->most > 0 && fabs(exact) > e->most) return copysign(INFINITY, exact);
+    if (!e->cut) return rounded(exact, e->bits);
+    const double m = frexp(exact, &exponent);
+    return ldexp(trunc(ldexp(m, e->bits)), exponent - e->bits);
 }
 
 static double pairwise(const struct engine *e, const double *x, const double *w, size_t n) {
@@ -71,10 +78,11 @@ static double code_of(const struct engine *e, double units, int32_t zero) {
     return e->with_zero ? (double)rintf((float)units + (float)zero) : zero + rint(units);
 }
 
+/** As two's complement has it. */
 static int32_t accumulate(const double *x, int32_t zero_x, const double *w, int32_t zero_w, size_t n) {
-    int32_t sum = 0;
-    for (size_t i = 0; i < n; i++) sum += ((int32_t)x[i] - zero_x) * ((int32_t)w[i] - zero_w);
-    return sum;
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (uint32_t)(((int32_t)x[i] - zero_x) * ((int32_t)w[i] - zero_w));
+    return (int32_t)sum;
 }
 
 static bool execute(void *context, const struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_value **outputs) {
@@ -243,6 +251,66 @@ static void test_requantisation(void **state) {
     assert_string_equal(text, "requantise=dequantised-zero");
 }
 
+static void measure_by(void (*part)(const struct nnv_numeric_engine *, struct nnv_sums), nnv_numeric_execute *how,
+                       void *context, int32_t type) {
+    const struct nnv_numeric_engine e = {
+        .execute = how, .context = context, .arena = nnv_arena_new(), .out = &measured};
+    measured = (struct nnv_numeric){0};
+    part(&e, (struct nnv_sums){ANEURALNETWORKS_FULLY_CONNECTED, type});
+    nnv_arena_free(e.arena);
+}
+
+/** Whatever the order, roundings to nearest have no bias; those towards 0 have, and fewer bits a larger deviation. */
+static void test_drift(void **state) {
+    static const struct {
+        struct engine engine;
+        const char *is;
+        bool finding;
+    } engines[] = {
+        {{.bits = 24}, "unbiased, as exact as a float32 sum", false},
+        {{.bits = 53}, "unbiased, as exact as a float32 sum", false},
+        {{.bits = 24, .fused = true}, "unbiased, as exact as a float32 sum", false},
+        {{.bits = 24, .order = PAIRWISE}, "unbiased, as exact as a float32 sum", false},
+        {{.bits = 24, .order = INTERLEAVED, .parts = 8}, "unbiased, as exact as a float32 sum", false},
+        {{.bits = 20}, "unbiased, less exact than a float32 sum", false},
+        {{.bits = 24, .cut = true}, "biased towards 0", true},
+        {{.bits = 24, .cut = true, .fused = true, .order = INTERLEAVED, .parts = 32}, "biased towards 0", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        struct engine engine = engines[i].engine;
+        measure_by(nnv_measure_drift, execute, &engine, ANEURALNETWORKS_TENSOR_FLOAT32);
+        expect("errors of sums", engines[i].is);
+        assert_int_equal(measured.fact[0].finding != 0, engines[i].finding);
+    }
+    measure_by(nnv_measure_drift, execute, &(struct engine){.bits = 24}, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM);
+    assert_int_equal(measured.count, 0);
+}
+
+/** Sums on the way to a small result that float16 does not hold. */
+static void test_overflow(void **state) {
+    (void)state;
+    measure_by(nnv_measure_overflow, execute, &(struct engine){.bits = 24}, ANEURALNETWORKS_TENSOR_FLOAT16);
+    expect("overflow of sums", "right beyond 65504");
+    assert_false(measured.fact[0].finding);
+    measure_by(nnv_measure_overflow, execute, &(struct engine){.bits = 11, .most = 65504},
+               ANEURALNETWORKS_TENSOR_FLOAT16);
+    expect("overflow of sums", "infinity beyond 65504");
+    assert_true(measured.fact[0].finding);
+    measure_by(nnv_measure_overflow, execute,
+               &(struct engine){.bits = 11, .most = 65504, .order = BLOCKED, .parts = 64},
+               ANEURALNETWORKS_TENSOR_FLOAT16);
+    expect("overflow of sums", "NaN beyond 65504");
+    /* of codes in 32 bits, and in float32 */
+    measure_by(nnv_measure_overflow, execute, &(struct engine){.requantise = away},
+               ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED);
+    expect("overflow of sums", "wraps beyond 2^31");
+    assert_false(measured.fact[0].finding);
+    measure_by(nnv_measure_overflow, execute, &(struct engine){.dequantised = true},
+               ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED);
+    expect("overflow of sums", "is rounded beyond 2^24");
+    assert_false(measured.fact[0].finding);
+}
+
 /** An engine that has another kernel where an activation is fused: both schemes are told, and either is right. */
 static void test_kernels(void **state) {
     static const struct {
@@ -282,6 +350,18 @@ static bool evaluate(void *context, const struct nnv_spec *spec, struct nnv_aren
     return *outputs != NULL;
 }
 
+/** Exact sums, rounded to the type by each layer: independent roundings. */
+static void test_depth(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        measure_by(nnv_measure_depth, evaluate, "requantise=exact-away",
+                   k ? ANEURALNETWORKS_TENSOR_FLOAT16 : ANEURALNETWORKS_TENSOR_FLOAT32);
+        expect("error over depth", "grows as the root of the depth");
+    }
+    measure_by(nnv_measure_overflow, evaluate, "requantise=exact-away", ANEURALNETWORKS_TENSOR_QUANT8_ASYMM);
+    expect("overflow of sums", "right beyond 2^31");
+}
+
 /** Engines of one scheme, and of several: each operation and type has its own, which is what is promised. */
 static void test_mixtures(void **state) {
     static const struct {
@@ -317,7 +397,8 @@ static void test_mixtures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums),    cmocka_unit_test(test_contraction), cmocka_unit_test(test_requantisation),
-        cmocka_unit_test(test_kernels), cmocka_unit_test(test_mixtures),
+        cmocka_unit_test(test_kernels), cmocka_unit_test(test_mixtures),    cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_depth),   cmocka_unit_test(test_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
