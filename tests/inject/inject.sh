@@ -26,7 +26,7 @@ command_of() {
     compare) echo "nnvts compare base other" ;;
     verify) echo "nnvts verify out" ;;
     unpack) echo "nnvts verify base.tar" ;;
-    pack) echo "nnvts pack out -o out.tar" ;;
+    pack) echo "nnvts pack out --in-process -o out.tar" ;;
     expect) echo "nnvts expect update base -o known.json" ;;
     replay) echo "nnvts replay $DUMP --driver faulty:beta-ignored" ;;
     compile) echo "nnvts compile $ROOT/tests/relay/two_regions.relay --no-build -q -o out" ;;
@@ -57,7 +57,7 @@ wrong() {
 
 "${RUN[@]}" --out base >/dev/null 2>&1
 cp -r base other
-nnvts pack base -o base.tar >/dev/null 2>&1
+nnvts pack base --in-process -o base.tar >/dev/null 2>&1
 nnvts expect update base -o base.json >/dev/null 2>&1
 DUMP=$(find base/dumps -name '*.json' | sort | head -n 1)
 for i in 1 2; do "${RUN[@]}" --shard $i/2 --out shard$i >/dev/null 2>&1; done

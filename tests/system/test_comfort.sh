@@ -11,7 +11,7 @@ one_error() {
 # ------------------------------------------------------------- pack and verify
 
 # failing_run DIR: a run with passes, failures and dumps
-failing_run() { check 1 nnvts run -d faulty:dilation-ignored -k 'ops/CONV_2D/quant8_asymm/*' -q -o "$1"; }
+failing_run() { check 1 nnvts run -d faulty:dilation-ignored -k 'ops/CONV_2D/quant8_asymm/*' --isolate-judge -q -o "$1"; }
 
 test_pack_and_verify() {
     failing_run run
@@ -54,8 +54,15 @@ test_kept_passes_are_judged_again() {
 }
 test_pack_says_who_judged() {
     check 0 nnvts run --driver cpu --filter 'ops/RELU/float32/rank*' --out run
-    check 0 nnvts pack run
+    check 2 nnvts pack run
+    one_error "--isolate-judge, or pack it with --in-process"
+    [ ! -e run.tar ] || fail "it is packed, too"
+    check 0 nnvts pack run --in-process
     has "$OUT" "its word (run --isolate-judge)"
+    tar xOf run.tar manifest.json >manifest.json
+    has manifest.json '"isolated": false'
+    check 0 nnvts verify run.tar --json
+    has "$OUT" '"isolated":false'
     check 0 nnvts run --driver cpu --filter 'ops/RELU/float32/rank*' --isolate-judge --out apart
     check 0 nnvts pack apart
     hasnt "$OUT" "its word"

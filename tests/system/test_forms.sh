@@ -122,7 +122,7 @@ test_to_stdout() {
         check 0 nnvts report run --format csv -o $name
         cmp "$OUT" run.csv || fail "-o $name: not the form alone"
     done
-    for verb in "compare run run --html" "trend run --html" "pack run -o"; do
+    for verb in "compare run run --html" "trend run --html" "pack run --in-process -o"; do
         check 0 nnvts $verb file
         cp "$OUT" said
         check 0 nnvts $verb -

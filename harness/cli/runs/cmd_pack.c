@@ -9,12 +9,18 @@
 #include "harness/journal/verify.h"
 #include "harness/cli/cli.h"
 
+struct pack {
+    struct nnv_cli c;
+    bool in_process;
+};
+
 static const struct nnv_verb_help help = {
     .usage = "nnvts pack RUN [--out FILE]",
     .summary =
         "Packs the folder of a run (or of a bench) into one archive to hand in: list of cases, journal, reports, "
         "dumps and expectations, with the SHA-256 of each, and of nnvts and the driver as they are now. The "
-        "same folder gives the same bytes. nnvts verify checks it.",
+        "same folder gives the same bytes. nnvts verify checks it. A run whose driver shared a process with its judge "
+        "(without run --isolate-judge, host:, remote:) could have been written by that driver, and is refused.",
     .examples = "nnvts pack nnvts-out                        writes nnvts-out.tar\n"
                 "nnvts pack results/42 -o submission.tar\n"
                 "nnvts verify submission.tar                 what the receiver does\n",
@@ -49,7 +55,8 @@ static void describe(const char *folder, json_t *manifest, struct nnv_arena *are
 }
 
 static enum nnv_status pack(void *own, struct nnv_err *err) {
-    const struct nnv_cli *c = own;
+    const struct pack *p = own;
+    const struct nnv_cli *c = &p->c;
     char folder[4096], path[4200], journal[4200];
     struct stat st;
     if (c->positional.count == 0) return nnv_fail(err, NNV_INVALID, "which run? give its folder");
@@ -64,22 +71,32 @@ static enum nnv_status pack(void *own, struct nnv_err *err) {
     if (!manifest) return nnv_no_memory(err);
     add_hash(manifest, "program_sha256", "/proc/self/exe");
     describe(folder, manifest, c->arena);
-    const enum nnv_status s = nnv_bundle_write(folder, manifest, c->out ? c->out : path, err);
+    const bool shared = json_is_false(json_object_get(manifest, "isolated"));
+    enum nnv_status s = NNV_OK;
+    if (shared && !p->in_process)
+        s = nnv_fail(
+            err, NNV_INVALID,
+            "%s: the driver ran in the process that judged it, and could have written its own verdicts: run it "
+            "with --isolate-judge, or pack it with --in-process, which says so",
+            folder);
+    if (s == NNV_OK) s = nnv_bundle_write(folder, manifest, c->out ? c->out : path, err);
     if (s == NNV_OK)
         printf("%s: %zu files\n", c->out ? c->out : path, json_array_size(json_object_get(manifest, "files")));
-    if (s == NNV_OK && json_is_false(json_object_get(manifest, "isolated"))) puts(nnv_cli_not_apart);
+    if (s == NNV_OK && shared) puts(nnv_cli_not_apart);
     json_decref(manifest);
     return s;
 }
 
 static int run(int argc, char **argv) {
-    struct nnv_cli c = nnv_cli_defaults();
-    c.out = NULL;
+    struct pack p = {.c = nnv_cli_defaults()};
+    p.c.out = NULL;
     const struct nnv_opt table[] = {
-        {'o', "out", NNV_OPT_OUT, &c.out, "FILE", "the archive; default: RUN.tar", NULL},
+        {'o', "out", NNV_OPT_OUT, &p.c.out, "FILE", "the archive; default: RUN.tar", NULL},
+        {0, "in-process", NNV_OPT_FLAG, &p.in_process, NULL,
+         "also a run whose driver shared a process with its judge; the archive says so", NULL},
         NNV_OPTION_END,
     };
-    return nnv_cli_run(&c, table, &help, 1, argc, argv, pack, &c);
+    return nnv_cli_run(&p.c, table, &help, 1, argc, argv, pack, &p);
 }
 
 const struct nnv_verb nnv_verb_pack = {"pack", "many runs", "a run as one file to hand in", run};
