@@ -30,6 +30,7 @@ enum member {
     DUMP,
     USES,
     DEVICES,
+    DRIFT,
     OTHER
 };
 
@@ -53,6 +54,7 @@ static const struct {
     [DUMP] = {"dump", 4},
     [USES] = {"uses", 4},
     [DEVICES] = {"devices", 7},
+    [DRIFT] = {"drift", 5},
 };
 
 static enum member member_of(const char *key, size_t n) {
@@ -156,6 +158,8 @@ static bool take(struct nnv_line *out, enum member m, const char *s, const char 
         return take_small(s, end, &out->worker);
     case TURN:
         return take_small(s, end, &out->turn);
+    case DRIFT:
+        return out->drift = true;
     case OUTCOME: /* these are rare, or asked about in many ways */
     case REPEATS:
     case DUMP:
@@ -356,6 +360,7 @@ enum nnv_status nnv_line_read(const json_t *record, struct nnv_line *out, struct
     out->devices = nnv_json_text(record, "devices", NULL);
     out->devices_bytes = out->devices != NULL ? strlen(out->devices) : 0;
     out->dump = nnv_json_text(record, "dump", NULL);
+    out->drift = json_is_array(json_object_get(record, "drift"));
     return s;
 }
 

@@ -32,6 +32,7 @@ struct nnv_line {
     double ms, driver_us;
     const char *mode; /**< of the execution that failed; NULL: not said */
     const char *dump; /**< relative to the run folder; NULL: none */
+    bool drift;       /**< it says what grew */
 };
 
 /**

@@ -150,6 +150,7 @@ static enum nnv_status take_record(struct nnv_report *r, const struct nnv_journa
     c->driver_us = l->driver_us;
     c->worker = l->worker;
     c->turn = l->turn;
+    c->drift = l->drift;
     c->outcome = l->outcome;
     c->expectation = l->expectation;
     c->runs = l->runs;

@@ -52,6 +52,7 @@ struct nnv_report_case {
     uint32_t expectation;       /**< number of its entry, NNV_ENTRY_NONE: none */
     uint32_t worker, turn;      /**< it was this worker's case of this number; 0: not known */
     uint32_t runs, bad_runs;    /**< where it was repeated; else 0 */
+    bool drift;                 /**< its record says what grew */
 };
 
 struct nnv_report {

@@ -219,6 +219,10 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
     if (extra->dump != NULL) nnv_json_string(&j, "dump", extra->dump);
     if (extra->replay != NULL) nnv_json_string(&j, "replay", extra->replay);
     if (extra->again != NULL) nnv_json_string(&j, "again", extra->again);
+    if (e->drift.len > 0 && nnv_json_is_array(e->drift.data, e->drift.len)) {
+        nnv_json_raw(&j, "drift", "%s", "");
+        nnv_text_add_n(out, e->drift.data, e->drift.len);
+    }
     if (sound && e->outputs.len > 0) {
         nnv_json_raw(&j, "outputs", "%s", "");
         nnv_text_add_n(out, e->outputs.data, e->outputs.len);

@@ -22,6 +22,8 @@ struct nnv_run_facts {
     uint64_t count;        /**< random graphs; 0: the tier says */
     uint64_t budget_ns;    /**< no case begins after so long; 0: no limit */
     uint64_t min_judged;   /**< percent of the cases that must be judged; 0: none */
+    uint64_t stress_ns;    /**< that the cases of stress take together; 0: a moment each */
+    const char *suspend;   /**< command that suspends the device in the middle of them; NULL: none */
     uint32_t repeat;       /**< times that each case is run; 0 is 1 */
     bool determinism;
     int argc;
@@ -52,7 +54,7 @@ struct nnv_ended {
     uint32_t counts[NNVTS_VERDICT_COUNT]; /**< of the case's runs, where it is repeated; else all 0 */
     uint32_t phase;                       /**< enum nnv_phase, of a CRASH or TIMEOUT; 0: none */
     int signal;                           /**< of a CRASH; 0: none */
-    struct nnv_bytes reason, outputs, backtrace, log, uses, devices, answer;
+    struct nnv_bytes reason, outputs, backtrace, log, uses, devices, drift, answer;
 };
 
 /** What a case line has beyond what the case and its end tell. */

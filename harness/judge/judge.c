@@ -56,6 +56,7 @@ void nnv_result_start(struct nnv_result *result) {
     nnv_text_clear(&result->reason);
     nnv_text_clear(&result->outputs);
     nnv_text_clear(&result->answer);
+    nnv_text_clear(&result->drift);
 }
 
 bool nnv_result_level(const struct nnv_case_env *env, int level, struct nnv_result *result) {

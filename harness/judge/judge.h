@@ -25,6 +25,7 @@ struct nnv_result {
     struct nnv_text outputs;       /**< JSON array of the comparisons, or empty */
     struct nnv_text uses;          /**< how the case uses its operation: "rank=4 layout=nchw"; or empty */
     struct nnv_text devices;       /**< who computed how many operations: "npu=3 nnapi-reference=1"; or empty */
+    struct nnv_text drift;         /**< JSON array of what grew or stayed, see drift.h; or empty */
     struct nnv_text answer;        /**< bytes of all outputs, one behind the other, where env asks */
 };
 

@@ -64,11 +64,11 @@ void nnv_hub_wait(struct nnv_hub *hub, uint32_t seen, uint64_t timeout_ns) {
 
 /* --------------------------------------------------------------------- ring */
 
-/** A record in the ring: this, then reason, outputs, log, uses, devices and answer. */
+/** A record in the ring: this, then reason, outputs, log, uses, devices, drift and answer. */
 struct header {
     uint32_t magic, index;
     int32_t verdict, why, mode;
-    uint32_t damaged, reason_bytes, outputs_bytes, log_bytes, uses_bytes, devices_bytes, answer_bytes;
+    uint32_t damaged, reason_bytes, outputs_bytes, log_bytes, uses_bytes, devices_bytes, drift_bytes, answer_bytes;
     uint64_t compared, not_compared, values, start_ns, ns, driver_ns;
     uint32_t counts[NNVTS_VERDICT_COUNT];
 };
@@ -77,7 +77,7 @@ enum { MAGIC = 0x6e6e7673 };
 
 static uint64_t record_bytes(const struct header *h) {
     return sizeof *h + (uint64_t)h->reason_bytes + h->outputs_bytes + h->log_bytes + h->uses_bytes + h->devices_bytes +
-           h->answer_bytes;
+           h->drift_bytes + h->answer_bytes;
 }
 
 static uint64_t put(struct nnv_channel *c, uint64_t at, const void *data, size_t n) {
@@ -122,6 +122,7 @@ void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct n
         .log_bytes = r->log_bytes,
         .uses_bytes = r->uses_bytes,
         .devices_bytes = r->devices_bytes,
+        .drift_bytes = r->drift_bytes,
         .answer_bytes = r->answer_bytes,
         .compared = r->compared,
         .not_compared = r->not_compared,
@@ -149,6 +150,7 @@ void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct n
     at = put(c, at, r->log, h.log_bytes);
     at = put(c, at, r->uses, h.uses_bytes);
     at = put(c, at, r->devices, h.devices_bytes);
+    at = put(c, at, r->drift, h.drift_bytes);
     at = put(c, at, r->answer, h.answer_bytes);
     atomic_store(&c->head, at);
     nnv_hub_notify(hub);
@@ -187,6 +189,7 @@ int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *r, char **buffer, 
         .log_bytes = h.log_bytes,
         .uses_bytes = h.uses_bytes,
         .devices_bytes = h.devices_bytes,
+        .drift_bytes = h.drift_bytes,
         .answer_bytes = h.answer_bytes,
     };
     r->reason = text;
@@ -194,7 +197,8 @@ int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *r, char **buffer, 
     r->log = text += h.outputs_bytes;
     r->uses = text += h.log_bytes;
     r->devices = text += h.uses_bytes;
-    r->answer = text + h.devices_bytes;
+    r->drift = text += h.devices_bytes;
+    r->answer = text + h.drift_bytes;
     memcpy(r->counts, h.counts, sizeof r->counts);
     atomic_store(&c->tail, tail + n);
     atomic_fetch_add(&c->room, 1);

@@ -70,8 +70,8 @@ struct nnv_record {
     uint64_t compared, not_compared, values, start_ns, ns, driver_ns; /**< start_ns: of nnv_now_ns() */
     uint32_t counts[NNVTS_VERDICT_COUNT];        /**< of the case's runs; all 0 where it ran once */
     const char *reason, *outputs, *log, *answer; /**< answer: bytes, see nnv_result */
-    const char *uses, *devices;                  /**< see nnv_result */
-    uint32_t reason_bytes, outputs_bytes, log_bytes, answer_bytes, uses_bytes, devices_bytes;
+    const char *uses, *devices, *drift;          /**< see nnv_result */
+    uint32_t reason_bytes, outputs_bytes, log_bytes, answer_bytes, uses_bytes, devices_bytes, drift_bytes;
 };
 
 /**

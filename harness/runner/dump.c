@@ -209,7 +209,7 @@ static void keep(struct nnv_bytes *b, char **room) {
 
 static enum nnv_status enqueue(struct nnv_dumper *d, const struct nnv_ended *e, struct nnv_err *err) {
     struct pending *p = malloc(sizeof *p + e->reason.len + e->outputs.len + e->backtrace.len + e->log.len +
-                               e->uses.len + e->devices.len + e->answer.len + 1);
+                               e->uses.len + e->devices.len + e->drift.len + e->answer.len + 1);
     if (p == NULL) return nnv_no_memory(err);
     *p = (struct pending){.ended = *e};
     char *room = (char *)(p + 1);
@@ -219,6 +219,7 @@ static enum nnv_status enqueue(struct nnv_dumper *d, const struct nnv_ended *e, 
     keep(&p->ended.log, &room);
     keep(&p->ended.uses, &room);
     keep(&p->ended.devices, &room);
+    keep(&p->ended.drift, &room);
     keep(&p->ended.answer, &room);
     if (d->last != NULL)
         d->last->next = p;

@@ -145,6 +145,8 @@ void nnv_config_facts(const struct nnv_run_config *config, struct nnv_run_facts 
         .count = config->count,
         .budget_ns = config->budget_ns,
         .min_judged = config->min_judged,
+        .stress_ns = config->stress_ns,
+        .suspend = config->suspend_hook,
         .repeat = config->repeat,
         .determinism = config->determinism != NNV_DETERMINISM_OFF,
         .saturation = config->saturation,

@@ -165,11 +165,12 @@ static bool add_memory(pid_t pid, uint64_t *bytes) {
     return found;
 }
 
-bool nnv_resources_count(struct nnv_resources *r) {
+/** Counts those of the family but the first `without`. */
+static bool count_family(uint32_t without, struct nnv_resources *r) {
     struct family family = {.pid = {getpid()}, .count = 1};
     *r = (struct nnv_resources){0};
     while (add_children(&family)) {}
-    for (uint32_t i = 0; i < family.count; i++) {
+    for (uint32_t i = without; i < family.count; i++) {
         struct nnv_resources one = {.processes = 1};
         bool ok = count_entries(family.pid[i], "fd", &one.descriptors) &&
                   count_entries(family.pid[i], "task", &one.threads) && add_memory(family.pid[i], &one.memory_bytes);
@@ -182,6 +183,9 @@ bool nnv_resources_count(struct nnv_resources *r) {
     }
     return true;
 }
+
+bool nnv_resources_count(struct nnv_resources *r) { return count_family(0, r); }
+bool nnv_resources_count_others(struct nnv_resources *r) { return count_family(1, r); }
 
 bool nnv_resources_settle(const struct nnv_resources *limit, uint64_t timeout_ns, struct nnv_resources *r) {
     const uint64_t end = nnv_now_ns() + timeout_ns;

@@ -44,6 +44,8 @@ struct nnv_resources {
 
 /** False if the system does not tell. */
 bool nnv_resources_count(struct nnv_resources *r);
+/** The same of the descendants alone: all 0 where there are none. It takes a millisecond or more. */
+bool nnv_resources_count_others(struct nnv_resources *r);
 /**
  * Counts until processes, descriptors and threads are no more than `limit` says, or timeout_ns have passed: what a
  * driver gives up behind the call has time to go. False if the system does not tell.

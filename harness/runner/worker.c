@@ -149,6 +149,8 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
         .uses_bytes = r->uses.failed ? 0 : bytes_of(&r->uses),
         .devices = r->devices.data,
         .devices_bytes = r->devices.failed ? 0 : bytes_of(&r->devices),
+        .drift = r->drift.data,
+        .drift_bytes = r->drift.failed ? 0 : bytes_of(&r->drift),
         .answer = r->answer.data,
         .answer_bytes = r->answer.failed ? 0 : bytes_of(&r->answer),
         .log_bytes = w->printed_bytes,
@@ -177,11 +179,13 @@ static void begin_result(struct nnv_result *r) {
                                .outputs = r->outputs,
                                .uses = r->uses,
                                .devices = r->devices,
+                               .drift = r->drift,
                                .answer = r->answer};
     nnv_text_clear(&empty.reason);
     nnv_text_clear(&empty.outputs);
     nnv_text_clear(&empty.uses);
     nnv_text_clear(&empty.devices);
+    nnv_text_clear(&empty.drift);
     nnv_text_clear(&empty.answer);
     *r = empty;
 }

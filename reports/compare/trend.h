@@ -27,6 +27,7 @@ struct nnv_plot_series {
     const char *name, *colour; /**< colour: a variable of the style sheet, "--link" */
     const double *y;           /**< NaN: no point */
     bool dashed;
+    const char *point; /**< what a point is of, by number; NULL: "run" */
 };
 /**
  * Adds an SVG with lines over n runs, from 0 upwards, and a legend. unit stands behind the numbers of the axis; limit:

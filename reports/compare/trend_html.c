@@ -48,7 +48,8 @@ static void add_verdicts(struct nnv_text *t, const json_t *runs) {
         y[k] = column(runs, "verdicts", nnv_verdict_name(v), 0);
         t->failed = t->failed || y[k] == NULL;
         for (size_t i = 0; y[k] != NULL && i < n; i++) sum += y[k][i];
-        if (sum > 0) parts[count++] = (struct nnv_plot_series){nnv_verdict_word(v), colours[v], y[k], false};
+        if (sum > 0)
+            parts[count++] = (struct nnv_plot_series){.name = nnv_verdict_word(v), .colour = colours[v], .y = y[k]};
     }
     nnv_plot_bars(t, "verdicts of each run", parts, count, n, start_of(runs, 0), start_of(runs, n - 1));
     for (int k = 0; k < NNVTS_VERDICT_COUNT; k++) free(y[k]);
@@ -60,7 +61,8 @@ static void add_two(struct nnv_text *t, const json_t *runs, const char *title, c
     size_t n = json_array_size(runs);
     double *y[2] = {column(runs, NULL, members[0], (double)NAN), column(runs, NULL, members[1], (double)NAN)};
     if (y[0] != NULL && y[1] != NULL) {
-        const struct nnv_plot_series series[2] = {{names[0], "--link", y[0], false}, {names[1], "--T", y[1], true}};
+        const struct nnv_plot_series series[2] = {{.name = names[0], .colour = "--link", .y = y[0]},
+                                                  {.name = names[1], .colour = "--T", .y = y[1], .dashed = true}};
         nnv_plot_lines(t, title, series, 2, n, unit, limit, start_of(runs, 0), start_of(runs, n - 1));
     } else {
         t->failed = true;

@@ -10,6 +10,7 @@
 #include "base/words.h"
 #include "harness/journal/verdict.h"
 #include "harness/journal/load.h"
+#include "reports/compare/trend.h"
 #include "reports/html/page.h"
 #include "reports/report.h"
 
@@ -175,6 +176,7 @@ static void add_top(struct nnv_html *h) {
     nnv_page_begin(t, &(struct nnv_page){.title = title.data,
                                          .kicker = kicker.data,
                                          .heading = heading.data,
+                                         .css = {nnv_html_has_drift(h->r) ? nnv_plot_css : NULL},
                                          .script = nnv_html_js,
                                          .verdict = nnv_verdict_letter(v)});
     t->failed = t->failed || title.failed || kicker.failed || heading.failed;
@@ -188,6 +190,7 @@ static void add_top(struct nnv_html *h) {
     if (h->bugs.count > 0) nnv_text_add(t, "<a href=\"#bugs\">Bugs</a>");
     if (h->networks.count > 0) nnv_text_add(t, "<a href=\"#networks\">Networks</a>");
     if (nnv_html_has_expected(h->r)) nnv_text_add(t, "<a href=\"#expected\">Expected</a>");
+    if (nnv_html_has_drift(h->r)) nnv_text_add(t, "<a href=\"#drift\">Over time</a>");
     nnv_text_add(t, "<a href=\"#coverage\">Coverage</a>");
     if (h->further > 0) nnv_text_add(t, "<a href=\"#failures\">Failures</a>");
     nnv_text_add(t, "<a href=\"#suites\">Suites</a><a href=\"#cases\">Cases</a>"
@@ -261,6 +264,7 @@ static enum nnv_status add_page(struct nnv_html *h, struct nnv_err *err) {
     if (s == NNV_OK) nnv_html_networks(h);
     if (s == NNV_OK) nnv_html_expected(h);
     if (s == NNV_OK) nnv_html_baseline(h);
+    if (s == NNV_OK) s = nnv_html_drift(h, err);
     if (s == NNV_OK) s = nnv_html_matrix(h, err);
     if (s == NNV_OK) nnv_html_clauses(h);
     if (s == NNV_OK) nnv_html_reached(h);

@@ -49,6 +49,10 @@ NNV_USE_RESULT enum nnv_status nnv_html_suites(struct nnv_html *h, struct nnv_er
 void nnv_html_clauses(struct nnv_html *h);
 /** What was reached of the driver's code, by file; nothing if the folder does not say. */
 void nnv_html_reached(struct nnv_html *h);
+/** What grew while cases ran for long, and what did not; nothing if no record says. */
+NNV_USE_RESULT enum nnv_status nnv_html_drift(struct nnv_html *h, struct nnv_err *err);
+/** True if there is such a section. */
+bool nnv_html_has_drift(const struct nnv_report *r);
 /** Every case of the run by its name, in few bytes. */
 NNV_USE_RESULT enum nnv_status nnv_html_cases(struct nnv_html *h, struct nnv_err *err);
 /** What changed since the baseline, if the folder says so: a line for the top, and the section. */

@@ -81,7 +81,7 @@ static void add_line(struct nnv_text *t, const struct nnv_plot_series *s, size_t
         nnv_text_addf(t, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" style=\"fill:var(%s)\"><title>", x_of(i, n),
                       y_of(s->y[i], most), n > 100 ? 1.5 : 3.0, s->colour);
         nnv_text_add_xml(t, s->name);
-        nnv_text_addf(t, ", run %zu: %.4g</title></circle>\n", i + 1, s->y[i]);
+        nnv_text_addf(t, ", %s %zu: %.4g</title></circle>\n", s->point ? s->point : "run", i + 1, s->y[i]);
     }
 }
 

@@ -101,7 +101,26 @@ test_soak_slopes() {
     wait
     has leak-late.said "FAIL LEAK the driver keeps bytes of heap: "
     has slower-and-slower.said "FAIL EXPECTATION executions take ever longer: "
+    has slower-and-slower/journal.jsonl ' --jobs 1 --stress 14"'
     for driver in legal-heats-up legal-pool-fills; do same "$(verdict $driver PASS)" 1; done
+    for driver in leak-late legal-pool-fills; do
+        has $driver/journal.jsonl '"drift":[{"of":"file descriptors","seconds":2.000,"judged_from":16,"least":['
+        has $driver/report.html '<section id="drift">'
+    done
+    has leak-late/journal.jsonl '"grows":true'
+    hasnt legal-pool-fills/journal.jsonl '"grows":true'
+}
+# The same of a driver in a process of its own, and of one that was suspended in the middle.
+test_soak_elsewhere() {
+    local again
+    nnvts run --driver host:faulty:leak-late --jobs 1 --stress 14 --filter exec/many/stress/add_float32 --out host >/dev/null &
+    check 1 nnvts run --driver faulty:leak-late --jobs 1 --stress 7 --suspend-hook "echo gone >>$PWD/gone" --filter exec/many/stress/add_float32 --out suspended
+    has suspended/journal.jsonl '"reason":"the driver keeps bytes of heap: '
+    wait
+    has host/journal.jsonl '"reason":"the driver keeps bytes of resident memory in a process of its own: '
+    again=$(sed -n 's/.*"replay":"nnvts \([^"]*\)".*/\1/p' suspended/journal.jsonl)
+    eval "check 1 nnvts $again --out again"
+    same "$(wc -l <gone)" 2
 }
 # What cases leave behind: one bug, proved by repeats, the same with any number of jobs; replay shows it.
 test_leaks() {

@@ -93,6 +93,7 @@ static enum nnv_status take_record(struct nnv_pool *p, struct nnv_pool_slot *s, 
         .log = {r->log, r->log_bytes},
         .uses = {r->uses, r->uses_bytes},
         .devices = {r->devices, r->devices_bytes},
+        .drift = {r->drift, r->drift_bytes},
         .answer = {r->answer, r->answer_bytes},
     };
     memcpy(e.counts, r->counts, sizeof e.counts);

@@ -14,24 +14,41 @@
 #include "nnvts/result.h"
 #include "base/text.h"
 
-enum { NNV_DRIFT_BLOCKS = 32, NNV_DRIFT_TIME = NNV_HELD_KINDS, NNV_DRIFT_KINDS };
+enum { NNV_DRIFT_BLOCKS = 32 };
+
+/** What may grow: of this process, as enum nnv_held has it, then of those that descend from it, then the time. */
+enum {
+    NNV_DRIFT_OTHERS_DESCRIPTORS = NNV_HELD_KINDS,
+    NNV_DRIFT_OTHERS_THREADS,
+    NNV_DRIFT_OTHERS_MEMORY, /**< resident */
+    NNV_DRIFT_TIME,          /**< ns of the quickest execution */
+    NNV_DRIFT_KINDS
+};
+
+/** Instead of a number: nobody looked. */
+#define NNV_DRIFT_UNSEEN UINT64_MAX
 
 /** Set length_ns, of the whole; zero-initialise the rest. */
 struct nnv_drift {
     uint64_t length_ns;
     struct nnv_drift_block {
         uint64_t executions;             /**< in it */
-        uint64_t least[NNV_DRIFT_KINDS]; /**< of each kind of enum nnv_held, and ns of the quickest execution */
+        uint64_t least[NNV_DRIFT_KINDS]; /**< NNV_DRIFT_UNSEEN: nothing was seen */
     } block[NNV_DRIFT_BLOCKS];
 };
 
-/** So many executions have ended, the last at_ns after the beginning; the quickest of them took quickest_ns. */
-void nnv_drift_note(struct nnv_drift *d, uint64_t at_ns, const uint64_t held[NNV_HELD_KINDS], uint64_t quickest_ns,
-                    uint64_t executions);
+/** So many executions have ended, the last at_ns after the beginning. */
+void nnv_drift_note(struct nnv_drift *d, uint64_t at_ns, const uint64_t now[NNV_DRIFT_KINDS], uint64_t executions);
 /**
  * Why that is wrong, said: the first kind of which there was ever more, else that executions took ever longer. NONE:
  * nothing of that, or it was too short to tell, below a second or with blocks that nothing was executed in.
  */
 enum nnvts_reason nnv_drift_judge(const struct nnv_drift *d, struct nnv_text *said);
+/**
+ * The same as a JSON array, of each kind that there was some of an object: of, seconds, least (of each block; the
+ * time in us), judged_from (the first block that counts), slope (a second, in the judged half), low, high, grows.
+ * Nothing where it was too short to tell.
+ */
+void nnv_drift_json(const struct nnv_drift *d, struct nnv_text *out);
 
 #endif

@@ -184,6 +184,44 @@ static void green_is_what_was_compared(void **state) {
     fx_remove(&f);
 }
 
+/** What grew over time is told and drawn, also of a case that passed; what is no number is a dash. */
+static void what_grows_is_drawn(void **state) {
+    (void)state;
+#define KIND(of, least, slope, grows)                                                                                  \
+    "{\"of\":\"" of "\",\"seconds\":3600,\"judged_from\":1,\"least\":[" least "],\"slope\":" slope                     \
+    ",\"low\":1.5,\"high\":\"Infinity\",\"grows\":" grows "}"
+    static const char cases[] = "e/0\te\tADD\tfloat32\t\ne/1\te\tADD\tfloat32\t\ne/2\te\tADD\tfloat32\t\n";
+    static const char records[] = "{\"case\":\"e/0\",\"verdict\":\"PASS\",\"compared\":7,\"drift\":[" KIND(
+        "threads", "4,4,4,5", "0",
+        "false") "," KIND("us", "9,8,null,8", "0",
+                          "false") "]}\n"
+                                   "{\"case\":\"e/"
+                                   "1\",\"verdict\":\"FAIL\",\"why\":\"LEAK\",\"compared\":1,\"drift\":[7," KIND(
+                                       "<b>", "100,110,120,130", "2.5",
+                                       "true") "," KIND("us", "9,8,8,8", "0",
+                                                        "false") "]}\n"
+                                                                 "{\"case\":\"e/"
+                                                                 "2\",\"verdict\":\"PASS\",\"compared\":1,\"drift\":"
+                                                                 "\"none\"}\n";
+    struct fx f = fx_make(cases, records);
+    fx_load(&f);
+    assert_true(f.report->item[0].drift && f.report->item[1].drift);
+    xmlDoc *doc = html_of(&f);
+    assert_int_equal(fx_xpath(doc, "count(//section[@id='drift']//tr/td[contains(., 'e/')])"), 4);
+    assert_int_equal(fx_xpath(doc, "count(//section[@id='drift']/figure[.//*[local-name()='polyline']])"), 1);
+    assert_int_equal(fx_xpath(doc, "count(//section[@id='drift']/details/figure[.//*[local-name()='polyline']])"), 3);
+    assert_int_equal(fx_xpath(doc, "count(//tr[td[2] = '<b>' and td[3] = 110 and td[4] = 130 and td[5] = 2.5 and "
+                                   "td[6] = 1.5 and td[7] = '\xe2\x80\x93'])"),
+                     1);
+    /* what is held is drawn above its least, time as it is */
+    assert_int_equal(fx_xpath(doc, "count(//*[local-name()='title' and . = 'e/1, <b>, above the least, part 4: 30'])"),
+                     1);
+    assert_int_equal(fx_xpath(doc, "count(//*[local-name()='title' and . = 'e/0, us, part 4: 8'])"), 1);
+    assert_int_equal(fx_xpath(doc, "count(//nav//a[@href = '#drift'])"), 1);
+    xmlFreeDoc(doc);
+    fx_remove(&f);
+}
+
 static void hostile_text_is_text(void **state) {
     (void)state;
     struct fx f = fx_golden("hostile");
@@ -328,6 +366,7 @@ int main(void) {
         cmocka_unit_test(every_section_is_there),
         cmocka_unit_test(a_passing_run_has_no_bugs),
         cmocka_unit_test(green_is_what_was_compared),
+        cmocka_unit_test(what_grows_is_drawn),
         cmocka_unit_test(hostile_text_is_text),
         cmocka_unit_test(the_same_run_gives_the_same_bytes),
         cmocka_unit_test(ten_thousand_cases_stay_below_2_mb),

@@ -193,6 +193,12 @@ static void test_commands(void **state) {
     nnv_text_clear(&other);
     nnv_command_retarget(t.data, "z.json", &other);
     assert_string_equal(other.data, t.data);
+    const struct nnv_run_config soak = {
+        .driver = "cpu", .precision = -1, .seed = 7, .stress_ns = 5400500000000, .suspend_hook = "sleep 1", .jobs = 3};
+    nnv_config_facts(&soak, &facts);
+    nnv_text_clear(&t);
+    nnv_command_run(&facts, cases, 1, &t);
+    assert_non_null(strstr(t.data, " --tier smoke --jobs 3 --stress 5400.5 --suspend-hook 'sleep 1'"));
     nnv_text_free(&t);
     nnv_text_free(&other);
 }
@@ -352,6 +358,12 @@ static void test_ring(void **state) {
     assert_int_equal(nnv_channel_pop(c, &r, &buffer, &cap), 0);
     for (uint32_t i = 0; i < 400; i++) {
         struct nnv_record in = sized(i, text, (i * 7919) % 5000, (i * 104729) % (1 << 20));
+        in.devices = "npu=3";
+        in.devices_bytes = 5;
+        in.drift = "[{}]";
+        in.drift_bytes = 4 * (i % 2);
+        in.answer = "abc";
+        in.answer_bytes = 3;
         nnv_channel_push(c, hub, &in);
         nnv_channel_push(c, hub, &in);
         for (int k = 0; k < 2; k++) {
@@ -360,6 +372,10 @@ static void test_ring(void **state) {
             assert_int_equal(r.reason_bytes, in.reason_bytes);
             assert_int_equal(r.outputs_bytes, in.outputs_bytes);
             if (r.outputs_bytes > 0) assert_memory_equal(r.outputs, text, r.outputs_bytes);
+            assert_int_equal(r.drift_bytes, in.drift_bytes);
+            assert_memory_equal(r.devices, i % 2 ? "npu=3[{}]abc" : "npu=3abc", i % 2 ? 12 : 8);
+            assert_ptr_equal(r.drift, r.devices + 5);
+            assert_ptr_equal(r.answer, r.drift + r.drift_bytes);
         }
         assert_int_equal(nnv_channel_pop(c, &r, &buffer, &cap), 0);
     }

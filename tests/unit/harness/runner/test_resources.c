@@ -86,6 +86,12 @@ static void test_descendants(void **state) {
     assert_int_equal(with.processes, 3);
     assert_int_equal(with.threads, before.threads + 2);
     assert_int_equal(with.descriptors, 3 * before.descriptors + 1);
+    struct nnv_resources others;
+    assert_true(nnv_resources_count_others(&others));
+    assert_int_equal(others.processes, 2);
+    assert_int_equal(others.threads, 2);
+    assert_int_equal(others.descriptors, 2 * before.descriptors + 1);
+    assert_in_range(others.memory_bytes, 1, with.memory_bytes - 1);
     setpgid(child, child);
     kill(-child, SIGKILL);
     siginfo_t info;
@@ -95,6 +101,8 @@ static void test_descendants(void **state) {
     assert_int_equal(after.processes, 1);
     assert_int_equal(after.descriptors, before.descriptors);
     waitpid(child, NULL, 0);
+    assert_true(nnv_resources_count_others(&others));
+    assert_int_equal(others.processes + others.threads + others.memory_bytes, 0);
     close(ready[0]);
     close(ready[1]);
 }
