@@ -10,7 +10,8 @@
 
 enum { DEFAULT_THREADS = 8, MOST_THREADS = 64, FEATURE_LEVEL = 7 };
 static const char options_expected[] =
-    "options are \"threads=N\" (1 to 64) and \"isa=base|avx2|avx512|avx512vnni|amx\", separated by commas";
+    "options are \"threads=N\" (1 to 64) and \"isa=base\", of x86 "
+    "\"isa=avx2|avx512|avx512vnni|amx\", of Arm \"isa=neon|dotprod|i8mm\", separated by commas";
 
 #define FAST                                                                                                           \
     { 0.5f, 0.5f }
@@ -303,8 +304,8 @@ static enum nnvts_status open_device(const char *text, struct nnvts_device **out
     return NNVTS_STATUS_NONE;
 }
 
-static const char *const option_examples[] = {"threads=1",      "isa=base", "isa=avx2", "isa=avx512",
-                                              "isa=avx512vnni", "isa=amx",  NULL};
+static const char *const option_examples[] = {"threads=1", "isa=base", "isa=avx2",    "isa=avx512", "isa=avx512vnni",
+                                              "isa=amx",   "isa=neon", "isa=dotprod", "isa=i8mm",   NULL};
 
 static const struct nnvts_driver driver = {
     .struct_size = sizeof driver,

@@ -7,12 +7,16 @@
 static const struct cpu_kernels *base(void) { return &table; }
 
 const struct cpu_kernels *cpu_kernels_pick(const char *name) {
-    static const struct cpu_kernels *(*const levels[])(void) = {cpu_kernels_amx, cpu_kernels_vnni, cpu_kernels_avx512,
-                                                                cpu_kernels_avx2, base};
-    static const char *const names[] = {"amx", "avx512vnni", "avx512", "avx2", "base"};
+    static const struct {
+        const char *name;
+        const struct cpu_kernels *(*kernels)(void);
+    } levels[] = {{"amx", cpu_kernels_amx},       {"avx512vnni", cpu_kernels_vnni},
+                  {"avx512", cpu_kernels_avx512}, {"avx2", cpu_kernels_avx2},
+                  {"i8mm", cpu_kernels_i8mm},     {"dotprod", cpu_kernels_dotprod},
+                  {"neon", cpu_kernels_neon},     {"base", base}};
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        if (name && strcmp(name, names[i]) != 0) continue; /* who wants less does not ask for tiles */
-        const struct cpu_kernels *level = levels[i]();
+        if (name && strcmp(name, levels[i].name) != 0) continue; /* who wants less does not ask for tiles */
+        const struct cpu_kernels *level = levels[i].kernels();
         if (level || name) return level;
     }
     return NULL;

@@ -3,7 +3,7 @@
  * @file depthwise_lines.h Depthwise 3x3 filters over whole lines; part of level.h. A tile is some columns of
  * one or two rows of the output: each value of the input is loaded once for all taps that need it.
  */
-#if CPU_LEVEL == 2
+#if CPU_LEVEL >= 2                     /* 32 registers */
 enum { LINE_ROWS = 2, LINE_COLS = 7 }; /* 14 sums, 9 weights and a value are in registers */
 #else
 enum { LINE_ROWS = 1, LINE_COLS = 4 };
@@ -68,7 +68,7 @@ INLINE void line_channels(int rows, int cols, int stride, const struct cpu_lines
 LINE_FUNCTIONS(1, 1)
 LINE_FUNCTIONS(1, 2)
 typedef void (*line_fn)(const struct cpu_lines_f32 *l, size_t row, size_t col);
-#if CPU_LEVEL == 2
+#if CPU_LEVEL >= 2
 LINE_FUNCTIONS(2, 1)
 LINE_FUNCTION(1, 7, 1)
 LINE_FUNCTION(1, 7, 2)

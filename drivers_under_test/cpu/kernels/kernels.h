@@ -2,7 +2,7 @@
 /**
  * @file kernels.h The inner loops, once for each instruction set.
  *
- * level.h holds them; base.c, avx2.c and avx512.c compile it. A level's packing
+ * level.h holds them; base.c, avx2.c, avx512.c and neon.c compile it. A level's packing
  * of weights is its own, so a device keeps to the level it has picked.
  */
 #ifndef CPU_KERNELS_H
@@ -30,7 +30,8 @@ struct cpu_gemm_f32 {
  * C[m,n] = quantised A[m,k] * B[k,n] + bias[n]. A: unsigned bytes in runs as above, of no or at least 4 values. B:
  * panels as above of signed bytes, four of a column side by side; of a run whose length is no multiple of 4, the second
  * four begin length % 4 behind the first, where they overlap there is 0. Columns of a whole panel stand in the order 0,
- * 2, 4, ... 1, 3, 5, ...; of half a panel as they are. bias (which makes up for the zero point of A), scale (multiplier
+ * 2, 4, ... 1, 3, 5, ...; of half a panel as they are. bias (which makes up for the zero point of A and for less_u8),
+ * scale (multiplier
  * * 65536) and multiplier stand likewise. All sums fit 32 bits, and no result is above 32000. correction: what B's
  * values lack, all of them the same.
  */
@@ -91,7 +92,7 @@ enum { CPU_LINES_BYTES = 64 };
 struct cpu_lines_block_u8 {
     int8_t w[2][3][4][2]
             [64];     /**< [set, column, quarter, row of the output]: filter columns with a 0 behind or before */
-    int32_t bias[64]; /**< makes up for the zero point of the input */
+    int32_t bias[64]; /**< makes up for the zero point of the input and for less_u8 */
     float scale[64];  /**< multiplier * 65536 */
     double multiplier[64];
     size_t channel; /**< the first */
@@ -129,6 +130,7 @@ struct cpu_kernels {
     uint32_t panel; /**< columns of a panel */
     uint32_t rows;  /**< of a tile of floats */
     uint32_t rows_u8;
+    int32_t less_u8; /**< gemm_u8 and lines_u8 multiply values that are so much less; the bias makes up for it */
 
     void (*gemm_f32)(const struct cpu_gemm_f32 *g);
     void (*gemm_s16)(const struct cpu_gemm_s16 *g);
@@ -217,6 +219,9 @@ const struct cpu_kernels *cpu_kernels_avx2(void);
 const struct cpu_kernels *cpu_kernels_avx512(void);
 const struct cpu_kernels *cpu_kernels_vnni(void);
 const struct cpu_kernels *cpu_kernels_amx(void);
+const struct cpu_kernels *cpu_kernels_neon(void);
+const struct cpu_kernels *cpu_kernels_dotprod(void);
+const struct cpu_kernels *cpu_kernels_i8mm(void);
 
 /** One float16 to float32 and back (nearest even), in integer code. */
 float cpu_half_to_float(uint16_t h);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file level.h The inner loops of one level: base.c, avx2.c and avx512.c define CPU_LEVEL and CPU_LEVEL_NAME and
- * compile them.
+ * @file level.h The inner loops of one level: base.c, avx2.c, avx512.c and neon.c define CPU_LEVEL and CPU_LEVEL_NAME
+ * and compile them.
  *
  * Loops without simd.h's vectors are written so that compilers vectorise them: sums keep SUMS partial sums,
  * comparisons keep NaN, no library function is called.
@@ -13,9 +13,11 @@
 #include "simd.h"
 
 enum { PANEL = 2 * LANES, MOST_ROWS = 8, SUMS = 16, BLOCK = 256 };
-/** Rows of a tile of floats: on AVX-512 28 sums, so that few loads of weights go with a product. */
+/** Rows of a tile of floats: on AVX-512 28 sums, on Arm 16, so that few loads of weights go with a product. */
 #if CPU_LEVEL == 2
 enum { F32_ROWS = 14, MOST_F32_ROWS = F32_ROWS };
+#elif CPU_LEVEL == 3
+enum { F32_ROWS = 8, MOST_F32_ROWS = F32_ROWS };
 #else
 enum { F32_ROWS = ROWS, MOST_F32_ROWS = 6 };
 #endif

@@ -63,14 +63,16 @@ INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, siz
     case ROWS:                                                                                                         \
         tile_f32(ROWS, VECTORS, g, row, col, b);                                                                       \
         break;
-#if CPU_LEVEL == 2
-#define TILE_F32_HEIGHTS(EACH, VECTORS)                                                                                \
+#define TILE_F32_SIX(EACH, VECTORS)                                                                                    \
     EACH(1, VECTORS)                                                                                                   \
     EACH(2, VECTORS)                                                                                                   \
     EACH(3, VECTORS)                                                                                                   \
     EACH(4, VECTORS)                                                                                                   \
     EACH(5, VECTORS)                                                                                                   \
-    EACH(6, VECTORS)                                                                                                   \
+    EACH(6, VECTORS)
+#if CPU_LEVEL == 2
+#define TILE_F32_HEIGHTS(EACH, VECTORS)                                                                                \
+    TILE_F32_SIX(EACH, VECTORS)                                                                                        \
     EACH(7, VECTORS)                                                                                                   \
     EACH(8, VECTORS)                                                                                                   \
     EACH(9, VECTORS)                                                                                                   \
@@ -79,14 +81,13 @@ INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, siz
     EACH(12, VECTORS)                                                                                                  \
     EACH(13, VECTORS)                                                                                                  \
     EACH(14, VECTORS)
-#else
+#elif CPU_LEVEL == 3
 #define TILE_F32_HEIGHTS(EACH, VECTORS)                                                                                \
-    EACH(1, VECTORS)                                                                                                   \
-    EACH(2, VECTORS)                                                                                                   \
-    EACH(3, VECTORS)                                                                                                   \
-    EACH(4, VECTORS)                                                                                                   \
-    EACH(5, VECTORS)                                                                                                   \
-    EACH(6, VECTORS)
+    TILE_F32_SIX(EACH, VECTORS)                                                                                        \
+    EACH(7, VECTORS)                                                                                                   \
+    EACH(8, VECTORS)
+#else
+#define TILE_F32_HEIGHTS TILE_F32_SIX
 #endif
 
 /** A tile of `rows` rows of a panel, in this function: a call for each would cost short products a tenth. */
@@ -139,21 +140,21 @@ INLINE int32_t pair_at(const int16_t *p) {
 
 INLINE void tile_s16(int rows, const struct cpu_gemm_s16 *g, const int16_t *a, const int16_t *b, size_t col,
                      uint8_t *c) {
-    vi acc[MOST_ROWS][2];
+    vw acc[MOST_ROWS][2];
     const size_t lda = g->lda, width = g->n - col < PANEL ? g->n - col : PANEL;
-    UNROLL for (int i = 0; i < rows; i++) acc[i][0] = acc[i][1] = VI_SET1(0);
+    UNROLL for (int i = 0; i < rows; i++) acc[i][0] = acc[i][1] = VW_ZERO;
     for (size_t k = 0; k < g->k; k += 2, b += 2 * PANEL) {
         const vi b0 = VI_LOAD(b), b1 = VI_LOAD(b + PANEL);
         UNROLL for (int i = 0; i < rows; i++) {
             const vi x = VI_SET1(pair_at(a + (size_t)i * lda + k));
-            acc[i][0] = VI_ADD(acc[i][0], VI_MADD16(x, b0));
-            acc[i][1] = VI_ADD(acc[i][1], VI_MADD16(x, b1));
+            acc[i][0] = VW_MADD16(acc[i][0], x, b0);
+            acc[i][1] = VW_MADD16(acc[i][1], x, b1);
         }
     }
     int32_t sums[MOST_ROWS][PANEL];
     UNROLL for (int i = 0; i < rows; i++) {
-        VI_STORE(sums[i], acc[i][0]);
-        VI_STORE(sums[i] + LANES, acc[i][1]);
+        VI_STORE(sums[i], VW_SUMS(acc[i][0]));
+        VI_STORE(sums[i] + LANES, VW_SUMS(acc[i][1]));
     }
     for (int i = 0; i < rows; i++)
         requantize(width, sums[i], g->bias + col, g->multiplier + col, g->zero_point, g->lo, g->hi,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file simd.h Vectors of one instruction set, chosen by CPU_LEVEL (0 base, 1 AVX2, 2 AVX-512); included once by
- * level.h. Functions that use them must be marked CPU_TARGET.
+ * @file simd.h Vectors of one instruction set, chosen by CPU_LEVEL (0 base, 1 AVX2, 2 AVX-512, 3 NEON of 64-bit Arm);
+ * included once by level.h. Functions that use them must be marked CPU_TARGET.
  */
 #ifndef CPU_LEVEL
 #error "CPU_LEVEL must be defined"
@@ -12,6 +12,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif CPU_LEVEL == 3
+#include <arm_neon.h>
 #endif
 
 #if CPU_LEVEL == 2
@@ -53,6 +55,39 @@ typedef __m256i vi;
 #define VI_SUB(A, B) _mm256_sub_epi32(A, B)
 #define VI_MADD16(A, B) _mm256_madd_epi16(A, B)
 #define VI_LOAD_U8(P) _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(P)))
+
+#elif CPU_LEVEL == 3
+
+#define CPU_TARGET
+enum { LANES = 4, ROWS = 4 };
+typedef float32x4_t vf;
+typedef int32x4_t vi;
+typedef int32x4x2_t vw;
+#define VF_SET1(X) vdupq_n_f32(X)
+#define VF_LOAD(P) vld1q_f32(P)
+#define VF_STORE(P, V) vst1q_f32(P, V)
+#define VF_FMA(A, B, C) vfmaq_f32(C, A, B)
+#define VF_MIN(A, B) vminq_f32(A, B) /* a NaN stays */
+#define VF_MAX(A, B) vmaxq_f32(A, B)
+#define VI_SET1(X) vdupq_n_s32(X)
+#define VI_LOAD(P) vreinterpretq_s32_u8(vld1q_u8((const uint8_t *)(const void *)(P)))
+#define VI_STORE(P, V) vst1q_s32(P, V)
+#define VI_ADD_U8(SUMS, P, ZERO, W) simd_add_u8(SUMS, P, ZERO, W)
+/* the products of a pair stay apart until the end: adding them costs an instruction */
+#define VW_ZERO ((int32x4x2_t){{{0}, {0}}})
+#define VW_MADD16(SUMS, A, B) simd_madd16(SUMS, vreinterpretq_s16_s32(A), vreinterpretq_s16_s32(B))
+#define VW_SUMS(SUMS) vpaddq_s32((SUMS).val[0], (SUMS).val[1])
+static inline int32x4x2_t simd_madd16(int32x4x2_t sums, int16x8_t a, int16x8_t b) {
+    sums.val[0] = vmlal_s16(sums.val[0], vget_low_s16(a), vget_low_s16(b));
+    sums.val[1] = vmlal_high_s16(sums.val[1], a, b);
+    return sums;
+}
+static inline int32x4_t simd_add_u8(int32x4_t sums, const uint8_t *p, int32x4_t zero, int32x4_t w) {
+    uint32_t bytes;
+    __builtin_memcpy(&bytes, p, sizeof bytes);
+    const uint16x8_t x = vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(bytes)));
+    return vmlal_s16(sums, vsub_s16(vreinterpret_s16_u16(vget_low_u16(x)), vmovn_s32(zero)), vmovn_s32(w));
+}
 
 #elif defined(__x86_64__)
 
@@ -104,4 +139,14 @@ static inline int32_t simd_load(const void *p) {
 #define VI_MADD16(A, B) simd_madd16(A, B)
 #define VI_LOAD_U8(P) ((int32_t)(P)[0])
 
+#endif
+
+#if CPU_LEVEL != 3
+/* Sums of products of pairs of 16-bit values, which VW_SUMS ends. */
+typedef vi vw;
+#define VW_ZERO VI_SET1(0)
+#define VW_MADD16(SUMS, A, B) VI_ADD(SUMS, VI_MADD16(A, B))
+#define VW_SUMS(SUMS) (SUMS)
+/* sums + (bytes at P - zero) * w; the high halves of w's words are 0, so that the values above count for nothing */
+#define VI_ADD_U8(SUMS, P, ZERO, W) VI_ADD(SUMS, VI_MADD16(VI_SUB(VI_LOAD_U8(P), ZERO), W))
 #endif

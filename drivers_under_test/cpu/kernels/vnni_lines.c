@@ -58,7 +58,7 @@ static __attribute__((noinline)) TARGET void mend(const struct cpu_lines_u8 *l, 
         for (; hits; hits &= hits - 1) {
             const int lane = __builtin_ctz(hits) / 2, byte = cpu_lines_byte(16 * v + lane);
             if (mask >> byte & 1)
-                y[byte] = vnni_exact(sums[lane], b->multiplier[16 * v + lane], l->zero_point, l->lo, l->hi);
+                y[byte] = cpu_fixed_exact(sums[lane], b->multiplier[16 * v + lane], l->zero_point, l->lo, l->hi);
         }
     }
 }

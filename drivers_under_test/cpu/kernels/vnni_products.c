@@ -6,7 +6,7 @@
 
 #include "vnni_store.h"
 
-enum { ROWS = CPU_VNNI_ROWS, BLOCK = 20 * ROWS, OTHERS = 2 };
+enum { ROWS = CPU_VNNI_ROWS, OTHERS = 2 };
 
 INLINE __m512i four(const uint8_t *p) {
     int32_t bytes;
@@ -68,54 +68,23 @@ INLINE void tile(int rows, int vectors, const struct cpu_gemm_u8 *g, const int32
     }
 }
 
-typedef void (*tile_fn)(const struct cpu_gemm_u8 *g, const int32_t *corrections, size_t row, size_t col,
-                        const int8_t *b);
-#define TILE(ROWS, VECTORS)                                                                                            \
-    static TARGET void tile_##ROWS##_##VECTORS(const struct cpu_gemm_u8 *g, const int32_t *corrections, size_t row,    \
-                                               size_t col, const int8_t *b) {                                          \
-        tile(ROWS, VECTORS, g, corrections, row, col, b);                                                              \
-    }
 #define TILES(VECTORS)                                                                                                 \
-    TILE(1, VECTORS)                                                                                                   \
-    TILE(2, VECTORS)                                                                                                   \
-    TILE(3, VECTORS)                                                                                                   \
-    TILE(4, VECTORS)                                                                                                   \
-    TILE(5, VECTORS)                                                                                                   \
-    TILE(6, VECTORS)                                                                                                   \
-    TILE(7, VECTORS)                                                                                                   \
-    TILE(8, VECTORS)                                                                                                   \
-    TILE(9, VECTORS)                                                                                                   \
-    TILE(10, VECTORS)                                                                                                  \
-    TILE(11, VECTORS)                                                                                                  \
-    TILE(12, VECTORS)
+    CPU_TILES_8(VECTORS)                                                                                               \
+    CPU_TILE(9, VECTORS)                                                                                               \
+    CPU_TILE(10, VECTORS)                                                                                              \
+    CPU_TILE(11, VECTORS)                                                                                              \
+    CPU_TILE(12, VECTORS)
 TILES(1)
 TILES(2)
 #define NAMES(VECTORS)                                                                                                 \
-    {                                                                                                                  \
-        tile_1_##VECTORS, tile_2_##VECTORS, tile_3_##VECTORS, tile_4_##VECTORS, tile_5_##VECTORS, tile_6_##VECTORS,    \
-            tile_7_##VECTORS, tile_8_##VECTORS, tile_9_##VECTORS, tile_10_##VECTORS, tile_11_##VECTORS,                \
-            tile_12_##VECTORS                                                                                          \
-    }
-static const tile_fn tiles[2][ROWS] = {NAMES(1), NAMES(2)};
+    { CPU_TILE_NAMES_8(VECTORS), tile_9_##VECTORS, tile_10_##VECTORS, tile_11_##VECTORS, tile_12_##VECTORS }
+static const cpu_tile_u8 half_panels[ROWS] = NAMES(1), panels[ROWS] = NAMES(2);
 
 /* -------------------------------------------------------------------- product */
 
-TARGET void cpu_vnni_gemm_u8(const struct cpu_gemm_u8 *g) {
-    const size_t steps = (g->length + 3) / 4 * g->runs;
-    for (size_t first = 0; first < g->m; first += BLOCK) {
-        const size_t m = g->m - first < BLOCK ? g->m - first : BLOCK, count = (m + ROWS - 1) / ROWS;
-        const int8_t *b = g->b;
-        int32_t corrections[BLOCK];
-        if (g->correction) correct(g, first, m, corrections);
-        for (size_t col = 0; col < g->n; col += PANEL) {
-            const int vectors = g->n - col > LANES ? 2 : 1;
-            for (size_t t = 0; t < count; t++) { /* tiles of nearly equal heights */
-                const size_t row = m * t / count, rows = m * (t + 1) / count - row;
-                tiles[vectors - 1][rows - 1](g, g->correction ? corrections + row : NULL, first + row, col, b);
-            }
-            b += steps * (size_t)vectors * 64;
-        }
-    }
+void cpu_vnni_gemm_u8(const struct cpu_gemm_u8 *g) {
+    static const struct cpu_tiles_u8 tiles = {ROWS, LANES, {half_panels, panels}, correct};
+    cpu_tiles_gemm_u8(g, &tiles);
 }
 
 #else

@@ -24,7 +24,7 @@ static __attribute__((noinline)) TARGET void mend(const struct cpu_gemm_u8 *g, c
                 const size_t c = col + column(vectors, v, lane);
                 if (c < g->n)
                     g->c[(row + (size_t)i) * g->ldc + c] =
-                        vnni_exact(sums[lane], g->multiplier[at + (size_t)lane], g->zero_point, g->lo, g->hi);
+                        cpu_fixed_exact(sums[lane], g->multiplier[at + (size_t)lane], g->zero_point, g->lo, g->hi);
             }
         }
 }

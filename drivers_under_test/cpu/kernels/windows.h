@@ -44,10 +44,8 @@ INLINE void depthwise_block_u8(size_t vectors, const struct cpu_taps *t, const u
         for (uint32_t q = 0; q < t->cols; q++) {
             const uint8_t *xt = x + p * t->x_row + q * t->x_col;
             const int32_t *wt = w + p * t->w_row + q * t->w_col;
-            UNROLL for (size_t v = 0; v < vectors; v++) {
-                const vi value = VI_SUB(VI_LOAD_U8(xt + v * LANES), zero);
-                acc[v] = VI_ADD(acc[v], VI_MADD16(value, VI_LOAD(wt + v * LANES)));
-            }
+            UNROLL for (size_t v = 0; v < vectors; v++) acc[v] =
+                VI_ADD_U8(acc[v], xt + v * LANES, zero, VI_LOAD(wt + v * LANES));
         }
     UNROLL for (size_t v = 0; v < vectors; v++) VI_STORE(y + v * LANES, acc[v]);
 }

@@ -129,11 +129,11 @@ static int32_t pack_run(const struct cpu_layer *layer, size_t col, size_t first,
 }
 
 /** Bias, multiplier and scale of column col, at place `at`; sum: of its packed weights. */
-static void pack_column_u8(const struct cpu_layer *layer, const struct cpu_dense *out, size_t col, size_t at,
-                           uint32_t sum) {
-    const int32_t bias = ((const int32_t *)layer->bias->data)[col];
+static void pack_column_u8(const struct cpu_kernels *kernels, const struct cpu_layer *layer,
+                           const struct cpu_dense *out, size_t col, size_t at, uint32_t sum) {
+    const uint32_t bias = (uint32_t)((const int32_t *)layer->bias->data)[col] + (uint32_t)kernels->less_u8 * sum;
     sum += (uint32_t)out->k * (uint32_t)out->correction; /* what a row is filled up with counts, too */
-    out->bias32[at] = (int32_t)((uint32_t)bias - (uint32_t)out->zero_point * sum);
+    out->bias32[at] = (int32_t)(bias - (uint32_t)out->zero_point * sum);
     out->multiplier[at] = cpu_layer_multiplier(layer, col);
     out->scale[at] = (float)(out->multiplier[at] * 65536);
 }
@@ -157,7 +157,7 @@ static void pack_u8(const struct cpu_kernels *kernels, const struct cpu_layer *l
             for (size_t r = 0; r < runs; r++)
                 sum += (uint32_t)pack_run(layer, col, r * out->run, length, out->correction, width * 4,
                                           panel + (r * groups * width + i) * 4);
-            pack_column_u8(layer, out, col, first + i, sum);
+            pack_column_u8(kernels, layer, out, col, first + i, sum);
         }
         panel += runs * groups * width * 4;
     }

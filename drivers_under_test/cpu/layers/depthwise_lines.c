@@ -26,7 +26,8 @@ static int8_t part_of(int32_t weight, uint32_t s, uint32_t sets) {
 }
 
 /** Place `place` of a block, which is channel c. */
-static void pack_place(const struct cpu_layer *l, size_t c, uint32_t sets, size_t place, struct cpu_lines_block_u8 *b) {
+static void pack_place(const struct cpu_kernels *kernels, const struct cpu_layer *l, size_t c, uint32_t sets,
+                       size_t place, struct cpu_lines_block_u8 *b) {
     int32_t sum = 0;
     for (size_t p = 0; p < SIDE; p++)
         for (size_t q = 0; q < SIDE; q++) {
@@ -35,14 +36,14 @@ static void pack_place(const struct cpu_layer *l, size_t c, uint32_t sets, size_
             for (uint32_t s = 0; s < sets; s++)
                 for (size_t o = 0; o < 2; o++) b->w[s][q][place / 16][o][place % 16 * 4 + p + o] = part_of(w, s, sets);
         }
-    b->bias[place] =
-        (int32_t)((uint32_t)((const int32_t *)l->bias->data)[c] - (uint32_t)l->input->zero_point * (uint32_t)sum);
+    b->bias[place] = (int32_t)((uint32_t)((const int32_t *)l->bias->data)[c] -
+                               (uint32_t)(l->input->zero_point - kernels->less_u8) * (uint32_t)sum);
     b->multiplier[place] = cpu_layer_multiplier(l, c);
     b->scale[place] = (float)(b->multiplier[place] * 65536);
 }
 
-static bool prepare_u8(const struct cpu_layer *layer, const struct cpu_window *w, struct cpu_arena *arena,
-                       struct cpu_lines_weights *out) {
+static bool prepare_u8(const struct cpu_kernels *kernels, const struct cpu_layer *layer, const struct cpu_window *w,
+                       struct cpu_arena *arena, struct cpu_lines_weights *out) {
     const size_t channels = layer->n;
     const struct cpu_layer_ranges ranges = cpu_layer_ranges(layer);
     if (!ranges.fits || ranges.most > SPLIT_MOST) return true;
@@ -57,7 +58,8 @@ static bool prepare_u8(const struct cpu_layer *layer, const struct cpu_window *w
         b->channel = last ? channels - CPU_LINES_BYTES : i * CPU_LINES_BYTES;
         for (size_t place = 0; place < CPU_LINES_BYTES; place++) {
             const size_t byte = (size_t)cpu_lines_byte((int)place);
-            if (byte < out->pixels * channels) pack_place(layer, (b->channel + byte) % channels, out->sets, place, b);
+            if (byte < out->pixels * channels)
+                pack_place(kernels, layer, (b->channel + byte) % channels, out->sets, place, b);
         }
     }
     out->ready = true;
@@ -85,7 +87,7 @@ bool cpu_lines_prepare(const struct cpu_kernels *kernels, const struct cpu_layer
                        struct cpu_arena *arena, struct cpu_lines_weights *out) {
     *out = (struct cpu_lines_weights){0};
     if (w->filter_h != SIDE || w->filter_w != SIDE || layer->k != TAPS || layer->n == 0) return true;
-    if (cpu_is_quant8(layer->input)) return !kernels->lines_u8 || prepare_u8(layer, w, arena, out);
+    if (cpu_is_quant8(layer->input)) return !kernels->lines_u8 || prepare_u8(kernels, layer, w, arena, out);
     out->ready = all_finite(layer->weights->data, TAPS * layer->n);
     return !out->ready || layer->n < kernels->panel / 2 || pack_f32(layer, kernels->panel / 2, arena, out);
 }

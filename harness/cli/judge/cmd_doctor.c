@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/auxv.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -75,23 +76,29 @@ static const char *line_of(const char *path, const char *key) {
 }
 
 static void check_features(struct doctor *d) {
-#if defined(__x86_64__)
     const struct {
         const char *name;
         bool there;
-    } features[] = {{"avx2", __builtin_cpu_supports("avx2")},
-                    {"fma", __builtin_cpu_supports("fma")},
-                    {"avx512f", __builtin_cpu_supports("avx512f")},
-                    {"avx512vnni", __builtin_cpu_supports("avx512vnni")}};
+    } features[] = {
+#if defined(__x86_64__)
+        {"avx2", __builtin_cpu_supports("avx2")},
+        {"fma", __builtin_cpu_supports("fma")},
+        {"avx512f", __builtin_cpu_supports("avx512f")},
+        {"avx512vnni", __builtin_cpu_supports("avx512vnni")},
+#elif defined(__aarch64__)
+        {"neon", true},
+        {"dotprod", getauxval(AT_HWCAP) >> 20 & 1},
+        {"i8mm", getauxval(AT_HWCAP2) >> 13 & 1},
+#else
+        {"", false},
+#endif
+    };
     struct nnv_text text = {0};
     for (size_t i = 0; i < sizeof features / sizeof *features; i++)
         if (features[i].there) nnv_text_addf(&text, "%s%s", text.len ? " " : "", features[i].name);
     find(d, text.len ? GOOD : ABSENT, "vectors", "%s",
-         text.len ? text.data : "no AVX2: the driver cpu takes its portable kernels");
+         text.len ? text.data : "neither AVX2 nor NEON of 64 bits: the driver cpu takes its portable kernels");
     nnv_text_free(&text);
-#else
-    find(d, ABSENT, "vectors", "no x86-64: the driver cpu takes its portable kernels");
-#endif
 }
 
 static void check_machine(struct doctor *d) {

@@ -6,12 +6,14 @@
  * are.
  */
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/kit/op_net.h"
 
-static const char *const levels[] = {"threads=1", "threads=3", "isa=avx512vnni", "isa=avx512", "isa=avx2", "isa=base"};
+static const char *const levels[] = {"threads=1", "threads=3",   "isa=avx512vnni", "isa=avx512", "isa=avx2",
+                                     "isa=i8mm",  "isa=dotprod", "isa=neon",       "isa=base"};
 
 /** A convolution, or with depthwise set one filter a channel. A fully connected layer is one of 1x1 on one pixel. */
 struct layer {
@@ -429,6 +431,34 @@ static bool opens(const char *options) {
     return true;
 }
 
+/** A level can be had where the processor has its instructions, and nowhere else: none is left out above. */
+static void test_levels(void **state) {
+    (void)state;
+    const struct {
+        const char *options;
+        bool there;
+    } expected[] = {
+        {"isa=base", true},
+#if defined(__x86_64__)
+        {"isa=avx2", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")},
+        {"isa=avx512", __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                           __builtin_cpu_supports("avx512vl")},
+        {"isa=avx512vnni", __builtin_cpu_supports("avx512vnni")},
+        {"isa=neon", false},
+        {"isa=i8mm", false},
+#elif defined(__aarch64__)
+        {"isa=neon", true},
+        {"isa=dotprod", getauxval(AT_HWCAP) >> 20 & 1},
+        {"isa=i8mm", getauxval(AT_HWCAP2) >> 13 & 1},
+        {"isa=avx2", false},
+        {"isa=amx", false},
+#endif
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        if (opens(expected[i].options) != expected[i].there)
+            fail_msg("%s: it %s", expected[i].options, expected[i].there ? "is not there" : "is there");
+}
+
 /**
  * A signal stack without room for tiles: the system refuses them, and the driver opens all the same. In a process of
  * its own, before any other has asked.
@@ -451,6 +481,7 @@ static void test_small_signal_stack(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_signal_stack),
+        cmocka_unit_test(test_levels),
         cmocka_unit_test(test_pointwise),
         cmocka_unit_test(test_heights),
         cmocka_unit_test(test_tiles),
