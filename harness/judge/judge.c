@@ -8,6 +8,7 @@
 #include "harness/client/run.h"
 #include "harness/judge/answers.h"
 #include "harness/judge/compare.h"
+#include "harness/judge/degenerate.h"
 #include "nnvts/result.h"
 #include "reference/model/validate.h"
 
@@ -210,12 +211,6 @@ static void add_output(const struct judging *j, uint32_t i, struct nnv_text *t) 
     nnv_text_add(t, "}");
 }
 
-/** All elements of the value have the same bytes; fewer than 8 might by chance. */
-static bool is_constant(const struct nnv_value *v, size_t elems) {
-    const size_t size = elems >= 8 ? v->bytes / elems : 0;
-    return size > 0 && memcmp(v->data, (const char *)v->data + size, v->bytes - size) == 0;
-}
-
 static void add_wrong(const struct judging *j, uint32_t i, struct nnv_text *t) {
     const struct nnv_comparison *c = &j->compare.comparison[i];
     const struct nnv_value *v = j->compare.taken[i].value;
@@ -231,8 +226,9 @@ static void add_wrong(const struct judging *j, uint32_t i, struct nnv_text *t) {
     double expected = isnan(c->worst_expected) ? (double)NAN : c->worst_expected;
     double actual = isnan(c->worst_actual) ? (double)NAN : c->worst_actual;
     nnv_text_addf(t, ": expected %.9g, got %.9g, allowed %.4g", expected, actual, c->worst_bound);
-    if (is_constant(&j->outcome.outputs[i], c->elems) && !is_constant(v, c->elems))
-        nnv_text_addf(t, "; every value is %.9g", actual);
+    nnv_degenerate_words(&(struct nnv_suspect){&j->spec->model, j->spec->inputs, i, &j->outcome.outputs[i], v, c->elems,
+                                               actual, j->env->before},
+                         t);
 }
 
 /** A file's own expectation that disagrees with the golden result: the reader of a failure must know. */
@@ -467,6 +463,8 @@ void nnv_judge(struct nnv_case_env *env, const struct nnv_spec *spec, int level,
     result->worker_damaged = j.outcome.memory_damaged;
     if (judge_outcome(&j)) return;
     judge_outputs(&j);
+    if (result->why != NNVTS_WHY_HARNESS)
+        nnv_before_note(env->before, j.outcome.outputs, j.compare.taken, spec->model.main.nout);
     if (env->answers != NULL) keep_answers(&j);
 }
 

@@ -10,6 +10,7 @@
 #include "nnvts/result.h"
 
 struct nnv_answers;
+struct nnv_before;
 struct nnv_run_config;
 
 /** What a case ends with: verdict, and the members of its journal record (docs/use/journal.md). Zero-initialise. */
@@ -38,6 +39,7 @@ struct nnv_case_env {
     volatile uint32_t *phase;
     bool keep_answer;            /**< see nnv_result: where values are wrong, */
     bool keep_right;             /**< and where they are right */
+    struct nnv_before *before;   /**< the execution before this one in the process; may be NULL */
     struct nnv_answers *answers; /**< the outputs of each execution are added to it; may be NULL */
     bool twice;               /**< with answers: each prepared model is executed twice, and must give the same bytes */
     _Atomic uint32_t *serial; /**< a case of many steps bumps it after each: its deadline begins anew; may be NULL */

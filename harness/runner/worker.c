@@ -18,6 +18,7 @@
 #include "harness/runner/crash.h"
 #include "harness/client/memory.h"
 #include "harness/client/restore.h"
+#include "harness/judge/degenerate.h"
 #include "harness/runner/determinism.h"
 #include "harness/runner/keep.h"
 #include "harness/runner/leaks.h"
@@ -60,6 +61,7 @@ struct worker {
     struct nnv_channel *channel;
     char *note; /* where the case that runs is noted, or NULL */
     struct nnv_case_env env;
+    struct nnv_before before;        /* the execution before, env's */
     struct nnv_result result, other; /* other: of a further run of the case */
     struct nnv_answers answers;      /* of the case, where they are to be handed on */
     bool closed;                     /* the driver; no further case can run */
@@ -317,6 +319,7 @@ static bool open_driver(struct worker *w, struct nnv_client *client) {
     if (w->state.variables != NULL) nnv_process_state_restore(&w->state);
     w->channel->phase = NNV_PHASE_NONE;
     w->env = (struct nnv_case_env){.config = config,
+                                   .before = &w->before,
                                    .arithmetic = config->arithmetic,
                                    .client = client,
                                    .arena = nnv_arena_new(),

@@ -218,6 +218,30 @@ static bool tell_family(const struct nnv_grouping *g, uint32_t n, struct nnv_bug
     return bug->words && (!g->kind[n] || bug->where);
 }
 
+/** What a bucket of wrong values says beyond numbers, such as "it is output # of the execution before"; or NULL. */
+static const char *beyond_numbers(const struct nnv_bucket *b) {
+    if (!nnv_bucket_is_of_values(b)) return NULL;
+    if (!strstr(b->like, " wrong")) return b->like;
+    const char *allowed = strstr(b->like, ", allowed "), *words = allowed ? strstr(allowed, "; ") : NULL;
+    return words ? words + 2 : NULL;
+}
+
+/** A bug of wrong values is told by what nearly all of its cases say beyond numbers. False: no memory. */
+static bool tell_beyond_numbers(const struct nnv_grouping *g, uint32_t n, struct nnv_bug *bug) {
+    const struct nnv_buckets *all = &g->bugs->buckets;
+    const char *words = NULL, *one;
+    size_t cases = 0;
+    if (bug->explained || bug->words != nnv_why_words(NNVTS_WHY_VALUES)) return true;
+    for (uint32_t b = n; b < all->map.count; b++) {
+        if (nnv_group_root(g, b) != n || !(one = beyond_numbers(&all->item[b]))) continue;
+        if (!words) words = one; /* the fullest that says something comes first */
+        cases += strcmp(words, one) == 0 ? all->item[b].count : 0;
+    }
+    if (10 * cases < 9 * bug->count) return true;
+    bug->words = nnv_arena_printf(all->arena, "%s; %s", bug->words, words);
+    return bug->words != NULL;
+}
+
 /** Makes bugs of the groups; of[i] is the bucket of case i, and becomes its bug. */
 static enum nnv_status make_bugs(struct nnv_grouping *g, struct nnv_err *err) {
     struct nnv_bugs *bugs = g->bugs;
@@ -240,6 +264,8 @@ static enum nnv_status make_bugs(struct nnv_grouping *g, struct nnv_err *err) {
         bug->explained = false;
         bug->words = plain_words(g, k);
     }
+    for (uint32_t k = 0; ok && k < n; k++)
+        ok = nnv_group_root(g, k) != k || tell_beyond_numbers(g, k, &bugs->item[bug_of[k]]);
     for (size_t i = 0; ok && i < g->r->count; i++)
         if (bugs->of[i] != NNV_MAP_NONE) bugs->of[i] = bug_of[bugs->of[i]];
     if (ok && bugs->count) qsort(bugs->item, bugs->count, sizeof *bugs->item, fuller);

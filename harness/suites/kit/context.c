@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness/client/restore.h"
+#include "harness/judge/degenerate.h"
 #include "nnvts/result.h"
 
 enum { ROWS = 32 };
@@ -311,6 +312,23 @@ bool nnv_context_would_do(const struct nnv_fixture *fixture, const struct nnv_re
     return compare_with(fixture, r, &wrong, &err) == NNV_OK && wrong == 0;
 }
 
+/** Output i is wrong; false. */
+static bool tell_wrong(struct nnv_context *s, const char *call, const struct nnv_request *r, uint32_t i) {
+    const struct nnv_comparer *c = r->fixture->compare;
+    const struct nnv_comparison *o = &c->comparison[i];
+    struct nnv_text words = {0};
+    if (o->note[0]) return nnv_expect_why(s, false, NNVTS_WHY_VALUES, "%s: output %u: %s", call, i, o->note);
+    nnv_degenerate_words(&(struct nnv_suspect){r->model, r->in, i, &r->fixture->answered[i], c->taken[i].value,
+                                               o->elems, o->worst_actual, s->env->before},
+                         &words);
+    nnv_expect_why(s, false, NNVTS_WHY_VALUES,
+                   "%s: output %u: %zu of %zu values wrong; element %zu: expected %.9g, got %.9g, allowed %.4g%s", call,
+                   i, o->wrong, o->compared, o->worst, o->worst_expected, o->worst_actual, o->worst_bound,
+                   words.data ? words.data : "");
+    nnv_text_free(&words);
+    return false;
+}
+
 static bool compare(struct nnv_context *s, const char *call, const struct nnv_request *r) {
     const uint32_t n = r->model->main.nout;
     struct nnv_comparer *c = r->fixture->compare;
@@ -324,15 +342,9 @@ static bool compare(struct nnv_context *s, const char *call, const struct nnv_re
         s->result->compared += o->compared;
         s->result->values += o->compared;
         s->result->not_compared += o->not_compared;
-        if (o->wrong == 0) continue;
-        right = o->note[0]
-                    ? nnv_expect_why(s, false, NNVTS_WHY_VALUES, "%s: output %u: %s", call, i, o->note)
-                    : nnv_expect_why(s, false, NNVTS_WHY_VALUES,
-                                     "%s: output %u: %zu of %zu values wrong; element %zu: expected %.9g, got %.9g, "
-                                     "allowed %.4g",
-                                     call, i, o->wrong, o->compared, o->worst, o->worst_expected, o->worst_actual,
-                                     o->worst_bound);
+        if (o->wrong > 0) right = tell_wrong(s, call, r, i);
     }
+    nnv_before_note(s->env->before, r->fixture->answered, c->taken, n);
     return right;
 }
 

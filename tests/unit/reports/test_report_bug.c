@@ -110,6 +110,25 @@ static void unexplained_values(void **state) {
     CHECK("01", {"ADD", "float32", VALUES, NULL, "\"tried\": true"}, {"", "", VALUES, NULL, "\"tried\": true"});
 }
 
+/* What nearly all wrong values are instead of results stands beside the words of the bug. */
+static void what_values_are_instead(void **state) {
+    (void)state;
+    char digits[DIGITS], ops[OPS];
+    struct nnv_bug first;
+#define WRONG "FAIL", "VALUES", "output 0 [2]: 1 of 2 values wrong; worst at [1]: expected 2, got 3, allowed 0.5"
+    CHECK("00", {"ADD", "float32", WRONG "; it is output 1 of the execution before", NULL, "\"tried\": true"},
+          {"ADD", "float32", WRONG "; it is output 0 of the execution before", NULL, "\"tried\": true"});
+    assert_string_equal(ops, "ADD: values are wrong; it is output # of the execution before");
+    CHECK("00", {"ADD", "float32", WRONG "; every value is 0", NULL, NULL}, {"ADD", "float32", WRONG, NULL, NULL});
+    assert_string_equal(ops, "ADD: values are wrong");
+    CHECK("0", {"ADD", "float32", WRONG "; every value is 0", NULL, "\"op\": \"\", \"words\": \"lost from 7 on\""});
+    assert_string_equal(ops, "ADD: lost from 7 on");
+    CHECK("0", {"ADD", "float32", "FAIL", "VALUES", "execution 3 of stream 1 has the answer of execution 2 of stream 4",
+                NULL, NULL});
+    assert_string_equal(ops,
+                        "ADD: values are wrong; execution # of stream # has the answer of execution # of stream #");
+}
+
 static void one_condition_is_one_bug(void **state) {
     (void)state;
     char digits[DIGITS], ops[OPS];
@@ -427,6 +446,7 @@ static void a_mistake_must_explain_its_bug(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_mistake_is_one_bug),
                                        cmocka_unit_test(unexplained_values),
+                                       cmocka_unit_test(what_values_are_instead),
                                        cmocka_unit_test(one_condition_is_one_bug),
                                        cmocka_unit_test(a_condition_is_true_of_the_whole_bug),
                                        cmocka_unit_test(a_mistake_must_explain_its_bug),
