@@ -87,58 +87,127 @@ static void volunteer_for_oom(void) {
     close(fd);
 }
 
+/* ------------------------------------------------------- the parent out of reach */
+
 #if defined(__x86_64__) || defined(__aarch64__)
 
-#if defined(__x86_64__)
-static const uint32_t MACHINE = AUDIT_ARCH_X86_64;
-#else
-static const uint32_t MACHINE = AUDIT_ARCH_AARCH64;
-#endif
-
-/** Calls that do something to the process that an argument names. */
-static const struct {
-    uint16_t number;
-    uint8_t argument;
-} on_process[] = {
-    {SYS_kill, 0},
-    {SYS_tkill, 0},
-    {SYS_tgkill, 0},
-    {SYS_rt_sigqueueinfo, 0},
-    {SYS_ptrace, 1},
-    {SYS_rt_tgsigqueueinfo, 0},
-    {SYS_process_vm_readv, 0},
-    {SYS_process_vm_writev, 0},
-    {SYS_pidfd_open, 0},
-    {SYS_prlimit64, 0},
-    {SYS_setpgid, 0},
-    {SYS_sched_setaffinity, 0},
-    {SYS_sched_setscheduler, 0},
+enum {
+    ANY = -1, /* whatever process is named: where it stands in memory, the filter cannot see it */
+    RULES = 22,
+    LONGEST = 10, /* of a rule, in instructions */
+    NAMES = 4,
 };
 
-void nnv_process_protect_parent(void) {
-    enum { CALLS = sizeof on_process / sizeof *on_process, HEAD = 4, EACH = 6, ALLOW = HEAD + CALLS * EACH, DENY };
-    struct sock_filter code[DENY + 1], *at = code;
-    /* The parent; its group, as kill() names it; all processes. */
-    const uint32_t named[] = {(uint32_t)getppid(), (uint32_t)-getpgid(getppid()), (uint32_t)-1};
-    *at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
-    *at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 1, 0);
-    *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    *at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-    for (size_t i = 0; i < CALLS; i++) {
-        /* The low half of the argument: the machines are little-endian. */
-        const uint32_t from =
-            (uint32_t)(offsetof(struct seccomp_data, args) + on_process[i].argument * sizeof(uint64_t));
-        *at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, on_process[i].number, 0, EACH - 1);
-        *at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, from);
-        for (size_t k = 0; k < 3; k++, at++) {
-            const uint8_t far = (uint8_t)(code + DENY - at - 1);
-            *at = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, named[k], far, 0);
-        }
-        *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+/** A call that does something to the process that an argument names. */
+struct rule {
+    uint16_t number, number_32; /* 32: of x86, whose calls are there for programs of 64 bits, too; 0: none */
+    int8_t process;             /* the argument, or ANY */
+    uint8_t command;            /* another argument, with this value alone; 0: in any case */
+    uint32_t value;
+};
+
+/* FIOSETOWN and SIOCSPGRP of all machines. */
+enum { FILE_OWNER = 0x8901, SOCKET_OWNER = 0x8902 };
+
+static const struct rule rules[RULES] = {
+    {SYS_kill, 37, 0, 0, 0},
+    {SYS_tkill, 238, 0, 0, 0},
+    {SYS_tgkill, 270, 0, 0, 0},
+    {SYS_rt_sigqueueinfo, 178, 0, 0, 0},
+    {SYS_rt_tgsigqueueinfo, 335, 0, 0, 0},
+    {SYS_ptrace, 26, 1, 0, 0},
+    {SYS_process_vm_readv, 347, 0, 0, 0},
+    {SYS_process_vm_writev, 348, 0, 0, 0},
+    {SYS_pidfd_open, 434, 0, 0, 0},
+    {SYS_prlimit64, 340, 0, 0, 0},
+    {SYS_setpgid, 57, 0, 0, 0},
+    {SYS_setpriority, 97, 1, 0, 0},
+    {SYS_ioprio_set, 289, 1, 0, 0},
+    {SYS_sched_setaffinity, 241, 0, 0, 0},
+    {SYS_sched_setscheduler, 156, 0, 0, 0},
+    {SYS_sched_setparam, 154, 0, 0, 0},
+    {SYS_sched_setattr, 351, 0, 0, 0},
+    /* whom the kernel sends a signal of choice when a descriptor has something to read */
+    {SYS_fcntl, 221, 2, 1, F_SETOWN},
+    {SYS_fcntl, 221, ANY, 1, F_SETOWN_EX},
+    {SYS_fcntl, 55, 2, 1, F_SETOWN},
+    {SYS_ioctl, 54, ANY, 1, FILE_OWNER},
+    {SYS_ioctl, 54, ANY, 1, SOCKET_OWNER},
+};
+
+static const struct sock_filter refuse = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+static const struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+
+static struct sock_filter load(size_t offset) {
+    return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
+}
+/** The low half of an argument: the machines are little-endian. */
+static struct sock_filter load_argument(int number) {
+    return load(offsetof(struct seccomp_data, args) + (size_t)number * sizeof(uint64_t));
+}
+static struct sock_filter unless(uint32_t value, size_t skip) {
+    return (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, (uint8_t)skip);
+}
+
+/** Refuses the call if it names one of these processes. The number of the call is loaded by each rule anew. */
+static struct sock_filter *put_rule(struct sock_filter *at, const struct rule *r, uint16_t number,
+                                    const uint32_t names[NAMES]) {
+    const size_t of_names = r->process == ANY ? 0 : NAMES + 1, of_command = r->command != 0 ? 2 : 0;
+    *at++ = load(offsetof(struct seccomp_data, nr));
+    *at++ = unless(number, of_command + of_names + 1);
+    if (r->command != 0) {
+        *at++ = load_argument(r->command);
+        *at++ = unless(r->value, of_names + 1);
     }
-    *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
-    const struct sock_fprog program = {.len = DENY + 1, .filter = code};
+    if (r->process != ANY) {
+        *at++ = load_argument(r->process);
+        for (size_t i = 0; i < NAMES; i++) {
+            const uint8_t to_refuse = (uint8_t)(NAMES - 1 - i), past = i + 1 < NAMES ? 0 : 1;
+            *at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, names[i], to_refuse, past);
+        }
+    }
+    *at++ = refuse;
+    return at;
+}
+
+/** Rules for one machine; other calls of it are allowed. */
+static struct sock_filter *put_machine(struct sock_filter *at, uint32_t machine, const uint32_t names[NAMES]) {
+    struct sock_filter *begin = at;
+    at += 3;
+#if defined(__x86_64__)
+    const bool is_32 = machine == AUDIT_ARCH_I386;
+    if (!is_32) {
+        /* calls with pointers of 32 bits, which no program has */
+        *at++ = load(offsetof(struct seccomp_data, nr));
+        *at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
+        *at++ = refuse;
+    }
+#else
+    const bool is_32 = false;
+#endif
+    for (size_t i = 0; i < RULES; i++)
+        at = put_rule(at, &rules[i], is_32 ? rules[i].number_32 : rules[i].number, names);
+    *at++ = allow;
+    begin[0] = load(offsetof(struct seccomp_data, arch));
+    begin[1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, machine, 1, 0);
+    begin[2] = (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, (uint32_t)(at - begin) - 3);
+    return at;
+}
+
+void nnv_process_protect_parent(void) {
+    enum { MOST = 2 * (8 + RULES * LONGEST) + 1 };
+    struct sock_filter code[MOST], *at = code;
+    const uint32_t group = (uint32_t)getpgid(getppid());
+    /* The parent; its group, with and without the sign by which kill() knows one; all processes. */
+    const uint32_t names[NAMES] = {(uint32_t)getppid(), group, -group, (uint32_t)-1};
+#if defined(__x86_64__)
+    at = put_machine(at, AUDIT_ARCH_X86_64, names);
+    at = put_machine(at, AUDIT_ARCH_I386, names);
+#else
+    at = put_machine(at, AUDIT_ARCH_AARCH64, names);
+#endif
+    *at++ = allow;
+    const struct sock_fprog program = {.len = (unsigned short)(at - code), .filter = code};
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
@@ -146,6 +215,8 @@ void nnv_process_protect_parent(void) {
 #else
 void nnv_process_protect_parent(void) {}
 #endif
+
+/* ------------------------------------------------------------------------------ */
 
 void nnv_process_sandbox(int log) {
     struct rlimit core = {0};

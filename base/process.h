@@ -26,8 +26,9 @@ struct nnv_end {
  */
 pid_t nnv_process_fork(void);
 /**
- * Refuses this process, and all that it will start, signals to the process that forked it and to its group, tracing it
- * and writing to its memory, where the kernel has seccomp. What goes through /proc stays open to root.
+ * Refuses this process, and all that it will start, signals to the process that forked it and to its group, also those
+ * that the kernel would send for it, tracing it, writing to its memory, and changing when it runs, where the kernel has
+ * seccomp. What goes through /proc stays open to root. The other process has one thread.
  */
 void nnv_process_protect_parent(void);
 /**

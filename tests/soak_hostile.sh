@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make soak-hostile: every habit of tests/kit/drivers/hostile.c, in the cases of RELU alone where it has a case. Each run
 # must end in time, leave a sound journal, JUnit and page, name a culprit or none, and harm no case of SOFTMAX.
+# $HABITS: which.
 set -u
 : "${NNVTS_BUILD:?run through make soak-hostile}"
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
@@ -20,8 +21,9 @@ start=$(date +%s%N)
 run "$HOSTILE:none" || { echo "soak-hostile: the clean run fails"; cat "$WORK/e"; exit 1; }
 clean_ms=$((($(date +%s%N) - start) / 1000000)) softmax=$(of SOFTMAX) bad=0 count=0
 printf '%-22s %4s %8s  %s\n' habit code ms 'RELU | SOFTMAX'
-for line in $(sed -n 's/.*AT("\([^"]*\)", [a-z_]*, \([A-Z]*\)).*/\1:\2/p' "$ROOT/tests/kit/drivers/hostile.c"); do
+for line in $(sed -n 's/.*AT("\([^"]*\)", [a-z_0-9]*, \([A-Z]*\)).*/\1:\2/p' "$ROOT/tests/kit/drivers/hostile.c"); do
     mode=${line%:*} moment=${line#*:} why=
+    [[ " ${HABITS:-$mode} " = *" $mode "* ]] || continue
     of_case='' && case $moment in EXECUTE | PREPARE | RELEASE) of_case='#19' ;; esac
     rm -rf "$WORK/out" "$WORK/mark"
     start=$(date +%s%N)

@@ -19,6 +19,24 @@ void nnv_restore_thread(void) {
     if (c != (locale_t)0) uselocale(c);
 }
 
+static const int limits[NNV_LIMITS_KEPT] = {RLIMIT_AS,     RLIMIT_DATA, RLIMIT_STACK, RLIMIT_FSIZE,
+                                            RLIMIT_NOFILE, RLIMIT_CPU,  RLIMIT_NPROC};
+
+static bool restore_limits(struct nnv_process_state *s) {
+    bool whole = true;
+    s->lowered = false;
+    for (int i = 0; i < NNV_LIMITS_KEPT; i++) {
+        struct rlimit now;
+        struct rlimit *before = &s->limit[i];
+        if (getrlimit(limits[i], &now) != 0 || now.rlim_cur >= before->rlim_cur) continue;
+        s->lowered = true;
+        if (setrlimit(limits[i], before) == 0) continue;
+        *before = now;
+        whole = false;
+    }
+    return whole;
+}
+
 static enum nnv_status copy_variables(char ***to, struct nnv_arena *arena, struct nnv_err *err) {
     size_t n = 0;
     while (environ != NULL && environ[n] != NULL) n++;
@@ -36,6 +54,7 @@ enum nnv_status nnv_process_state_take(struct nnv_process_state *s, struct nnv_a
     s->umask = umask(0);
     umask(s->umask);
     for (int i = 1; i <= NNV_SIGNALS_MOST; i++) sigaction(i, NULL, &s->action[i]);
+    for (int i = 0; i < NNV_LIMITS_KEPT; i++) getrlimit(limits[i], &s->limit[i]);
     return copy_variables(&s->variables, arena, err);
 }
 
@@ -68,13 +87,15 @@ static void restore_variables(char *const *variables) {
     }
 }
 
-void nnv_process_state_restore(const struct nnv_process_state *s) {
+bool nnv_process_state_restore(struct nnv_process_state *s) {
     char folder[PATH_MAX];
     nnv_restore_thread();
+    const bool whole = restore_limits(s);
     if (s->folder[0] != '\0' && (getcwd(folder, sizeof folder) == NULL || strcmp(folder, s->folder) != 0) &&
         chdir(s->folder) != 0)
         folder[0] = '\0'; /* its folder is gone: nothing can be done */
     umask(s->umask);
     restore_signals(s);
     restore_variables(s->variables);
+    return whole;
 }

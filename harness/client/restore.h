@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/arena.h"
@@ -19,7 +20,7 @@
  */
 void nnv_restore_thread(void);
 
-enum { NNV_SIGNALS_MOST = 64 };
+enum { NNV_SIGNALS_MOST = 64, NNV_LIMITS_KEPT = 7 };
 
 /** What belongs to the process as a whole, as it was before the driver came. */
 struct nnv_process_state {
@@ -27,6 +28,8 @@ struct nnv_process_state {
     mode_t umask;
     struct sigaction action[NNV_SIGNALS_MOST + 1]; /**< by signal */
     char **variables;                              /**< of the environment: "NAME=value"; NULL-terminated */
+    struct rlimit limit[NNV_LIMITS_KEPT];          /**< of memory, files, processor and processes */
+    bool lowered;                                  /**< a limit was found lower when the state was put back last */
 };
 
 /** Writes down the state of this process; the environment is copied to the arena. NNV_NO_MEMORY. */
@@ -35,8 +38,9 @@ NNV_USE_RESULT enum nnv_status nnv_process_state_take(struct nnv_process_state *
 /**
  * Puts back what is different now, of this thread too: working folder, umask, signal mask (empty), and variables of
  * the environment that are gone or changed; those that the driver added stay. A signal that had a handler and is
- * ignored or at its default has the handler again; a handler of the driver's own stays.
+ * ignored or at its default has the handler again; a handler of the driver's own stays. So do limits that it raised;
+ * those that it lowered are raised again. False: the system forbids that; this is told once.
  */
-void nnv_process_state_restore(const struct nnv_process_state *s);
+bool nnv_process_state_restore(struct nnv_process_state *s);
 
 #endif

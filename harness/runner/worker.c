@@ -232,9 +232,8 @@ static bool run_again(void *context) {
     begin_result(&w->other);
     nnv_case_run(&w->env, c, &w->other);
     leave_if_forked(w);
-    nnv_process_state_restore(&w->state);
-    w->result.worker_damaged = w->other.worker_damaged;
-    return !w->other.worker_damaged;
+    w->result.worker_damaged = !nnv_process_state_restore(&w->state) || w->other.worker_damaged;
+    return !w->result.worker_damaged;
 }
 
 /** The driver closes the device, which a sound one survives. */
@@ -257,6 +256,16 @@ static bool is_watched(const struct nnv_work *work, uint32_t index) {
     const struct nnv_run_config *config = work->config;
     return config->determinism == NNV_DETERMINISM_OFF && config->repeat <= 1 && work->watched != NULL &&
            work->watched[index];
+}
+
+/** The state of the process. Where nnvts failed with the limits that the driver left it, the driver is to blame. */
+static void put_back(struct worker *w) {
+    if (!nnv_process_state_restore(&w->state)) w->result.worker_damaged = true;
+    if (!w->state.lowered || w->result.verdict != NNVTS_ERROR) return;
+    nnv_text_clear(&w->result.reason);
+    nnv_result_end(
+        &w->result, NNVTS_WHY_RULE,
+        "the driver lowered limits of the process (setrlimit), and nnvts could not do its part with what they left");
 }
 
 static void run_case(struct worker *w, uint32_t index) {
@@ -293,7 +302,7 @@ static void run_case(struct worker *w, uint32_t index) {
     const uint64_t ns = nnv_now_ns() - start;
     check_disk(w);
     tell_computed(w, &computed);
-    nnv_process_state_restore(&w->state);
+    put_back(w);
     take_log(w);
     if (watched) nnv_leaks_end(&w->leaks, w->work->config->timeout_ns, run_again, w, &w->result);
     if (nnv_held_scarce()) w->result.worker_damaged = true; /* the next cases are not to pay for it */
@@ -316,7 +325,8 @@ static bool open_driver(struct worker *w, struct nnv_client *client) {
     w->channel->phase = NNV_PHASE_OPEN;
     if (s == NNV_OK) s = nnv_client_open(client, config->driver_path, config->driver_options, &err);
     leave_if_forked(w);
-    if (w->state.variables != NULL) nnv_process_state_restore(&w->state);
+    /* a limit that it lowers for good when it is opened is how it wants to run */
+    if (w->state.variables != NULL) (void)nnv_process_state_restore(&w->state);
     w->channel->phase = NNV_PHASE_NONE;
     w->env = (struct nnv_case_env){.config = config,
                                    .before = &w->before,
@@ -340,7 +350,7 @@ static bool is_well(struct worker *w) {
     begin_result(&w->result);
     nnv_case_run(&w->env, c, &w->result);
     leave_if_forked(w);
-    nnv_process_state_restore(&w->state);
+    (void)nnv_process_state_restore(&w->state);
     nnv_arena_reset(w->env.arena);
     if (w->result.verdict == NNVTS_PASS) return true;
     nnv_fail(&w->channel->error, NNV_INVALID, "it opens, but case %s, which had passed, does not pass now: %s", c->name,

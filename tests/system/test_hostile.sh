@@ -20,7 +20,7 @@ test_process_is_put_back() {
     verdicts out >none
     for mode in round-up round-to-zero flush-to-zero trap-float direction alignment block-signals ignore-signals folder \
         umask clear-environment change-environment prepare-round-up release-direction open-round-up open-folder \
-        open-trap-float open-block-signals foreign-channels; do
+        open-trap-float open-block-signals foreign-channels idle personality no-processes unshare; do
         hostile $mode 0
         verdicts out | cmp - none || fail "$mode: other verdicts"
     done
@@ -28,6 +28,14 @@ test_process_is_put_back() {
         HOSTILE_LOADED=$mode hostile none 0
         verdicts out | cmp - none || fail "$mode, in a constructor: other verdicts"
     done
+}
+
+# What nnvts cannot do with the limits that a driver left is no fault of nnvts, and costs no other case.
+test_lowered_limits() {
+    check 1 timeout 120 nnvts run --driver "$HOSTILE:no-memory#25" --filter 'op:SOFTMAX & suite:ops | ops/ADD/float32/*' --tier smoke --jobs 2 --out out
+    has out/journal.jsonl 'the driver lowered limits of the process'
+    same "$(verdict out ERROR) $(verdict out CRASH)" "0 0"
+    same "$(verdicts out | grep ops/ADD | grep -vc PASS)" 0
 }
 
 test_decimal_comma() {
@@ -56,7 +64,7 @@ test_shared_memory() {
 test_nnvts_is_out_of_reach() {
     hostile none 0
     verdicts out >none
-    for mode in kill-parent stop-parent crash-parent trace-parent; do
+    for mode in kill-parent stop-parent crash-parent trace-parent own-parent slow-parent kill-parent-32 kill-parent-x32; do
         hostile $mode 0
         verdicts out | cmp - none || fail "$mode: other verdicts"
     done

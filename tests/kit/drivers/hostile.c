@@ -5,7 +5,7 @@
  * Option: MODE[@N][#CODE]. A habit of executing shows at the N-th execution (1) of the process, once; with #CODE each
  * time that a model whose first operation has this code is executed, and so do those of preparing and releasing. What
  * it stands in front of is the file in $HOSTILE_INNER. $HOSTILE_LOADED names a mode for the moment in which the library
- * is loaded.
+ * is loaded. hostile/habits.h has more habits.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nnvts/driver.h"
+#include "hostile/habits.h"
 
 enum moment { EXECUTE, OPEN, CLOSE, PREPARE, RELEASE, DESCRIBE, MOMENTS };
 
@@ -415,6 +415,28 @@ static const struct mode {
     AT("crash-parent", crash_parent, EXECUTE),
     AT("trace-parent", trace_parent, EXECUTE),
     AT("write-parent", write_parent, EXECUTE),
+    AT("alarm-later", alarm_later, EXECUTE),
+    AT("kill-later", kill_later, EXECUTE),
+    AT("segv-later", segv_later, EXECUTE),
+    AT("write-later", write_later, EXECUTE),
+    AT("processor-limit", processor_limit, EXECUTE),
+    AT("no-memory", no_memory, EXECUTE),
+    AT("no-processes", no_processes, EXECUTE),
+    AT("idle", idle, EXECUTE),
+    AT("lock-memory", lock_memory, EXECUTE),
+    AT("personality", personality, EXECUTE),
+    AT("unshare", unshare, EXECUTE),
+    AT("no-futex", no_futex, EXECUTE),
+    AT("no-calls", no_calls, EXECUTE),
+    AT("crash-at-exit", crash_at_exit, EXECUTE),
+    AT("crash-at-thread-exit", crash_at_thread_exit, EXECUTE),
+    AT("become-nothing", become_nothing, EXECUTE),
+    AT("become-sleep", become_sleep, EXECUTE),
+    AT("share-and-leave", share_and_leave, EXECUTE),
+    AT("own-parent", own_parent, EXECUTE),
+    AT("kill-parent-32", kill_parent_32, EXECUTE),
+    AT("kill-parent-x32", kill_parent_x32, EXECUTE),
+    AT("slow-parent", slow_parent, EXECUTE),
     AT("print", print, EXECUTE),
     AT("print-controls", print_controls, EXECUTE),
     AT("prepare-segv", segv, PREPARE),
@@ -498,6 +520,7 @@ static enum nnvts_status hostile_execute(struct nnvts_prepared_model *self, cons
                                          struct nnvts_execution_result *result) {
     const enum nnvts_status st = inner_execute(self, request, config, result);
     const bool upset = is_marked(habit_upset_device);
+    hostile_request = request;
     act(EXECUTE); /* and no more of its own: the processor may trap */
     return upset ? NNVTS_STATUS_GENERAL_FAILURE : st;
 }

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program prints. */
+/* What a program prints, and what a process may not do to its parent. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/process.h"
 #include "base/text.h"
@@ -53,8 +61,71 @@ static void test_signal_names(void **state) {
     for (int i = 1; i <= SIGSYS; i++) assert_memory_equal(nnv_signal_name(i, name), "SIG", 3); /* none is missing */
 }
 
+enum { NO_SECCOMP = 1 };
+
+/** 0: all is refused and allowed as it is to be; else the line. */
+static int try_parent(void) {
+    const pid_t parent = getppid(), group = getpgid(parent);
+    const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const struct rlimit many = {1 << 20, 1 << 20};
+    const struct sched_param none = {0};
+    const struct f_owner_ex owner = {F_OWNER_PID, getpid()};
+    cpu_set_t cpus;
+#define REFUSED(call)                                                                                                  \
+    if (errno = 0, (call) != -1 || errno != EPERM) return __LINE__
+#define ALLOWED(call)                                                                                                  \
+    if ((call) == -1) return __LINE__
+    ALLOWED(sched_getaffinity(0, sizeof cpus, &cpus));
+    ALLOWED(kill(parent, 0));
+    nnv_process_protect_parent();
+    if (prctl(PR_GET_SECCOMP) != 2) return NO_SECCOMP; /* an emulator has none */
+    for (int i = 0; i < 3; i++) {
+        const pid_t named = i == 0 ? parent : i == 1 ? -group : -1;
+        REFUSED(kill(named, 0));
+        REFUSED(fcntl(fd, F_SETOWN, named));
+    }
+    REFUSED(syscall(SYS_tkill, parent, 0));
+    REFUSED(syscall(SYS_tgkill, parent, parent, 0));
+    REFUSED(syscall(SYS_pidfd_open, parent, 0));
+    REFUSED(syscall(SYS_prlimit64, parent, RLIMIT_NOFILE, &many, NULL));
+    REFUSED(sched_setaffinity(parent, sizeof cpus, &cpus));
+    REFUSED(sched_setscheduler(parent, SCHED_OTHER, &none));
+    REFUSED(sched_setparam(parent, &none));
+    REFUSED(setpriority(PRIO_PROCESS, (id_t)parent, 19));
+    REFUSED(setpriority(PRIO_PGRP, (id_t)group, 19));
+    REFUSED(fcntl(fd, F_SETOWN_EX, &owner));
+    ALLOWED(kill(getpid(), 0));
+    ALLOWED(kill(0, 0));
+    ALLOWED(sched_setaffinity(0, sizeof cpus, &cpus));
+    ALLOWED(setpriority(PRIO_PROCESS, 0, 19));
+    ALLOWED(fcntl(fd, F_SETOWN, getpid()));
+    ALLOWED(fcntl(fd, F_GETFL));
+    ALLOWED(fcntl(fd, F_SETFD, 0));
+#if defined(__x86_64__)
+    /* programs of 32 bits, and with pointers of 32 bits */
+    long got;
+    __asm__ volatile("int $0x80" : "=a"(got) : "0"(37L), "b"((long)parent), "c"(0L) : "memory");
+    if (got != -EPERM && got != -ENOSYS) return __LINE__;
+    REFUSED(syscall(SYS_kill | 0x40000000, parent, 0));
+#endif
+    return 0;
+}
+
+static void test_parent_is_out_of_reach(void **state) {
+    (void)state;
+    struct nnv_end end;
+    char text[64];
+    const pid_t pid = nnv_process_fork();
+    assert_true(pid >= 0);
+    if (pid == 0) _exit(try_parent() & 0xff);
+    nnv_process_wait(pid, ENOUGH_NS, &end);
+    if (end.code == CLD_EXITED && end.status == NO_SECCOMP) skip();
+    assert_string_equal(nnv_end_text(&end, text), "called exit(0)"); /* else the line, modulo 256 */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_output), cmocka_unit_test(test_no_output),
-                                       cmocka_unit_test(test_signal_names)};
+                                       cmocka_unit_test(test_signal_names),
+                                       cmocka_unit_test(test_parent_is_out_of_reach)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

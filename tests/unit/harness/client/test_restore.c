@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -142,7 +144,7 @@ static void test_process(void **state) {
     setenv("NNVTS_TEST_CHANGED", "by the driver", 1);
     setenv("NNVTS_TEST_ADDED", "by the driver", 1);
 
-    nnv_process_state_restore(&before);
+    assert_true(nnv_process_state_restore(&before));
     assert_string_equal(getcwd(now, sizeof now), folder);
     assert_int_equal(umask(022), 022);
     sigprocmask(SIG_SETMASK, NULL, &mask);
@@ -159,10 +161,43 @@ static void test_process(void **state) {
     nnv_arena_free(arena);
 }
 
+/** 0, or the line: limits that were lowered are as before, one that was raised stays; what is for good is told once. */
+static int try_limits(struct nnv_arena *arena) {
+    struct nnv_process_state before;
+    struct rlimit now;
+#define MUST(x)                                                                                                        \
+    if (!(x)) return __LINE__
+    MUST(setrlimit(RLIMIT_NOFILE, &(struct rlimit){200, 256}) == 0);
+    MUST(setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000, RLIM_INFINITY}) == 0);
+    MUST(nnv_process_state_take(&before, arena, NULL) == NNV_OK);
+    MUST(setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 256}) == 0);
+    MUST(setrlimit(RLIMIT_FSIZE, &(struct rlimit){2000, RLIM_INFINITY}) == 0);
+    MUST(nnv_process_state_restore(&before));
+    MUST(getrlimit(RLIMIT_NOFILE, &now) == 0 && now.rlim_cur == 200);
+    MUST(getrlimit(RLIMIT_FSIZE, &now) == 0 && now.rlim_cur == 2000);
+    MUST(setresuid(65534, 65534, 65534) == 0 || geteuid() != 0);
+    MUST(setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 64}) == 0);
+    MUST(!nnv_process_state_restore(&before));
+    MUST(nnv_process_state_restore(&before));
+    MUST(getrlimit(RLIMIT_NOFILE, &now) == 0 && now.rlim_cur == 64);
+    return 0;
+}
+static void test_limits(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    int status;
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) _exit(try_limits(arena) & 0xff);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    nnv_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_floating_point), cmocka_unit_test(test_flags),   cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_open_and_close), cmocka_unit_test(test_process),
+        cmocka_unit_test(test_open_and_close), cmocka_unit_test(test_process), cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
