@@ -8,8 +8,10 @@
 
 #include "base/clock.h"
 #include "harness/client/run.h"
+#include "harness/datasheet/repeat.h"
 #include "randgraph/single/cover.h"
 #include "randgraph/single/single.h"
+#include "reference/model/validate.h"
 
 enum {
     LEAST_LONGEST = 16,         /* the longest usual size of a factor that is an extent */
@@ -18,6 +20,9 @@ enum {
     MOST_STEPS = 20,            /* of doubling */
     SLOW_PROBE_NS = 1500000000, /* of a question: longer extents would take too long */
     REPEATS = 5,                /* of a time that decides */
+    DEEPEST = 64,               /* layers of a chain, */
+    CHAIN_ROWS = 4,             /* on so many rows, */
+    CHAIN_UNITS = 64,           /* so wide */
 };
 
 /* A cliff of time: executing takes so much longer from one extent to the next, and longer than the clock's noise. */
@@ -32,13 +37,14 @@ struct axis {
     const struct nnv_op *op;
     int sig;
     uint8_t factor;
-    int part; /* of a pair: 0 height, 1 width */
+    int part;   /* of a pair: 0 height, 1 width */
+    bool depth; /* instead of a factor: so many equal layers, one behind the other */
 };
 
 /** What became of one extent. */
 struct probe {
     enum state state;
-    double bytes, execute_ns, compile_ns;
+    double bytes, execute_ns, compile_ns; /* bytes: of a chain its layers */
     uint64_t took_ns;
     char words[160];
 };
@@ -65,6 +71,34 @@ void nnv_cliff_tell(const struct nnv_cliff *c, struct nnv_text *t) {
 
 /* ------------------------------------------------------------------------- asking */
 
+/** A chain of so many layers, with what it is to answer. */
+static enum nnv_status make_chain(const struct nnv_cliff_measuring *x, const struct axis *a, int32_t depth,
+                                  struct nnv_spec **out, struct nnv_err *err) {
+    enum { ELEMENTS = CHAIN_ROWS * CHAIN_UNITS };
+    const int32_t type = a->op->sigs[a->sig].type[NNV_T];
+    struct nnv_builder b = {.arena = x->arena};
+    struct nnv_rng rng = nnv_rng_make(x->seed, nnv_hash_str("depth"), 0);
+    double weights[CHAIN_UNITS * CHAIN_UNITS], v[ELEMENTS];
+    uint32_t in;
+    nnv_repeat_weights(CHAIN_UNITS, weights);
+    for (int i = 0; i < ELEMENTS; i++) v[i] = nnv_rng_uniform(&rng, 0.5, 1);
+    const uint32_t y = nnv_repeat_add(&b, a->op->code, type, CHAIN_ROWS, CHAIN_UNITS, (uint32_t)depth, weights, &in);
+    struct nnv_spec *spec = *out = NNV_NEW(x->arena, struct nnv_spec, 1);
+    struct nnv_value *input = NNV_NEW(x->arena, struct nnv_value, 1);
+    if (!spec || !input) return nnv_no_memory(err);
+    *spec = (struct nnv_spec){.name = a->op->name, .inputs = input};
+    enum nnv_status st = nnv_builder_end(&b, 1, &in, 1, &y, &spec->model, err);
+    if (st == NNV_OK) st = nnv_validate(&spec->model, x->arena, &spec->min_version, err);
+    if (st != NNV_OK) return st;
+    const struct nnv_operand *o = &spec->model.main.operands[in];
+    *input = (struct nnv_value){.rank = o->rank, .bytes = ELEMENTS * nnv_type(type)->size};
+    for (uint32_t i = 0; i < o->rank; i++) input->dims[i] = o->dims[i];
+    input->data = nnv_arena_alloc(x->arena, input->bytes, 1);
+    if (!input->data) return nnv_no_memory(err);
+    nnv_store(type, v, ELEMENTS, input->data);
+    return nnv_single_expect(spec, x->arena, err);
+}
+
 static struct nnv_spec *make(const struct nnv_cliff_measuring *x, const struct axis *a, int32_t extent) {
     int32_t row[NNV_MAX_FACTORS] = {0};
     const struct nnv_factor *f = &a->op->factors[a->factor];
@@ -73,11 +107,14 @@ static struct nnv_spec *make(const struct nnv_cliff_measuring *x, const struct a
     struct nnv_spec *spec = NULL;
     struct nnv_err ignored = {0};
     for (uint8_t i = 0; i < a->op->nfactors; i++) row[i] = a->op->factors[i].values[0];
-    row[a->factor] = !f->pair       ? extent
-                     : a->part == 0 ? NNV_PAIR(extent, nnv_pair_width(row[a->factor]))
-                                    : NNV_PAIR(nnv_pair_height(row[a->factor]), extent);
+    if (!a->depth)
+        row[a->factor] = !f->pair       ? extent
+                         : a->part == 0 ? NNV_PAIR(extent, nnv_pair_width(row[a->factor]))
+                                        : NNV_PAIR(nnv_pair_height(row[a->factor]), extent);
     *x->phase = NNV_PHASE_BUILD;
-    if (nnv_single_build(&what, x->arena, &spec, &ignored) != NNV_OK) return NULL;
+    if ((a->depth ? make_chain(x, a, extent, &spec, &ignored) : nnv_single_build(&what, x->arena, &spec, &ignored)) !=
+        NNV_OK)
+        return NULL;
     return spec->min_version <= x->client->device->feature_level ? spec : NULL;
 }
 
@@ -104,7 +141,7 @@ static struct probe ask(const struct nnv_cliff_measuring *x, const struct axis *
     const struct nnv_spec *spec = make(x, a, extent);
     if (spec == NULL) return p;
     x->out->probes++;
-    p.bytes = bytes_of(spec);
+    p.bytes = a->depth ? extent : bytes_of(spec);
     p.execute_ns = p.compile_ns = INFINITY;
     for (int i = 0; i < repeats; i++) {
         nnv_client_run(x->client, spec, x->arena, x->phase, &o);
@@ -142,14 +179,14 @@ static struct probe ask(const struct nnv_cliff_measuring *x, const struct axis *
 static struct nnv_cliff *add(const struct nnv_cliff_measuring *x, const struct axis *a, enum nnv_cliff_kind kind,
                              int32_t last, int32_t first) {
     static const char *const parts[] = {" height", " width"};
-    const struct nnv_factor *f = &a->op->factors[a->factor];
+    const struct nnv_factor *f = a->depth ? NULL : &a->op->factors[a->factor];
     char types[48];
     if (x->out->count == NNV_CLIFFS) return NULL;
     struct nnv_cliff *c = &x->out->item[x->out->count];
     *c = (struct nnv_cliff){.kind = kind, .last = last, .first = first};
     snprintf(c->about, sizeof c->about, "%.40s %.20s", a->op->name,
              nnv_single_sig_name(a->op, a->sig, types, sizeof types));
-    snprintf(c->axis, sizeof c->axis, "%s%s", f->name, f->pair ? parts[a->part] : "");
+    snprintf(c->axis, sizeof c->axis, "%s%s", f ? f->name : "depth", f && f->pair ? parts[a->part] : "");
     return c;
 }
 
@@ -212,7 +249,7 @@ static void judge_growth(const struct nnv_cliff_measuring *x, const struct axis 
     while (from > 1 && p[from - 1].compile_ns > least_compile_ns) from--;
     if (n - from < 3 || !(p[n - 1].bytes > 3 * p[from].bytes)) return;
     const struct probe first = ask(x, a, extent[from], 2 * REPEATS), last = ask(x, a, extent[n - 1], REPEATS);
-    const double grows = power(&p[0], &first, &last);
+    const double grows = power(a->depth ? &(struct probe){0} : &p[0], &first, &last);
     if (!(grows > super_linear) || first.compile_ns < least_compile_ns / 2) return;
     struct nnv_cliff *c = add(x, a, NNV_CLIFF_GROWTH, extent[from], extent[n - 1]);
     if (c == NULL) return;
@@ -224,6 +261,7 @@ static void judge_growth(const struct nnv_cliff_measuring *x, const struct axis 
 /* ------------------------------------------------------------------------- measuring */
 
 static int32_t usual(const struct axis *a) {
+    if (a->depth) return 1;
     const struct nnv_factor *f = &a->op->factors[a->factor];
     return !f->pair ? f->values[0] : a->part == 0 ? nnv_pair_height(f->values[0]) : nnv_pair_width(f->values[0]);
 }
@@ -240,7 +278,7 @@ static void measure_axis(const struct nnv_cliff_measuring *x, const struct axis 
     int32_t extent[MOST_STEPS];
     int n = 0;
     x->out->passed = 0;
-    for (int32_t e = usual(a); n < MOST_STEPS && e <= MOST_EXTENT; e = doubled(e)) {
+    for (int32_t e = usual(a); n < MOST_STEPS && e <= (a->depth ? DEEPEST : MOST_EXTENT); e = doubled(e)) {
         const struct probe seen = ask(x, a, e, 1);
         if (seen.state == NONE || (n == 0 && seen.state != RIGHT)) break;
         if (seen.state != RIGHT) {
@@ -282,6 +320,30 @@ static void find_end(const struct nnv_cliff_measuring *x, const struct axis *a) 
     x->out->trying = 0;
 }
 
+/** Measures an axis, unless a process before has. False: the time is over. */
+static bool look_at(const struct nnv_cliff_measuring *x, const struct axis *a, uint32_t number) {
+    if (number < x->out->begun || (number == x->out->begun && x->out->trying == 0)) return true;
+    x->out->unfinished = x->until_ns > 0 && nnv_now_ns() > x->until_ns;
+    if (x->out->unfinished) return false;
+    if (number == x->out->begun) {
+        find_end(x, a);
+    } else {
+        x->out->begun = number;
+        measure_axis(x, a);
+    }
+    x->out->done++;
+    return true;
+}
+
+/** Measures all axes of an operation with one combination of types. False: the time is over. */
+static bool look_at_all(const struct nnv_cliff_measuring *x, const struct nnv_op *op, int sig, uint32_t *number) {
+    for (uint8_t f = 0; f < op->nfactors; f++)
+        for (int part = 0; is_extent(&op->factors[f]) && part < (op->factors[f].pair ? 2 : 1); part++)
+            if (!look_at(x, &(struct axis){op, sig, f, part, false}, ++*number)) return false;
+    if (!nnv_repeat_has(op, op->sigs[sig].type[NNV_T])) return true;
+    return look_at(x, &(struct axis){.op = op, .sig = sig, .depth = true}, ++*number);
+}
+
 void nnv_cliffs_measure(const struct nnv_cliff_measuring *x) {
     size_t all;
     const struct nnv_op *const *ops = nnv_ops(&all);
@@ -289,19 +351,6 @@ void nnv_cliffs_measure(const struct nnv_cliff_measuring *x) {
     for (size_t i = 0; i < all; i++) {
         if (x->operations && fnmatch(x->operations, ops[i]->name, 0) != 0) continue;
         for (int sig = 0; sig < ops[i]->nsigs; sig++)
-            for (uint8_t f = 0; nnv_single_is_first(ops[i], sig) && f < ops[i]->nfactors; f++)
-                for (int part = 0; is_extent(&ops[i]->factors[f]) && part < (ops[i]->factors[f].pair ? 2 : 1); part++) {
-                    const struct axis a = {ops[i], sig, f, part};
-                    if (++number < x->out->begun || (number == x->out->begun && x->out->trying == 0)) continue;
-                    x->out->unfinished = x->until_ns > 0 && nnv_now_ns() > x->until_ns;
-                    if (x->out->unfinished) return;
-                    if (number == x->out->begun) {
-                        find_end(x, &a);
-                    } else {
-                        x->out->begun = number;
-                        measure_axis(x, &a);
-                    }
-                    x->out->done++;
-                }
+            if (nnv_single_is_first(ops[i], sig) && !look_at_all(x, ops[i], sig, &number)) return;
     }
 }

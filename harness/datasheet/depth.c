@@ -12,7 +12,8 @@
 
 enum { ROWS = 32, UNITS = 64, DEPTHS = 6, DEEPEST = 1 << (DEPTHS - 1) };
 
-static const double between = 0.75, quantile = 2.04; /* of Student's t for 95 % and ROWS - 1 degrees of freedom */
+static const double none = 0.25, between = 0.75,
+                    quantile = 2.04; /* of Student's t for 95 % and ROWS - 1 degrees of freedom */
 
 /** y = x times weights. */
 static void layer(const double *weights, const double *x, double *y) {
@@ -95,6 +96,8 @@ void nnv_measure_depth(const struct nnv_numeric_engine *e, struct nnv_sums s) {
         nnv_numeric_find(e, about, "error over depth", "grows as the depth", evidence);
     else
         nnv_numeric_say(e, about, "error over depth",
-                        high < between ? "grows as the root of the depth" : "grows faster than the root of the depth",
+                        high < none      ? "does not grow: more bits are kept from layer to layer"
+                        : high < between ? "grows as the root of the depth"
+                                         : "grows faster than the root of the depth",
                         evidence);
 }

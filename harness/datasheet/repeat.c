@@ -3,17 +3,12 @@
 
 #include <math.h>
 
-#include "reference/model/op.h"
-
-bool nnv_repeat_has(int32_t code, int32_t type) {
-    const struct nnv_op *op = nnv_op(code);
+bool nnv_repeat_has(const struct nnv_op *op, int32_t type) {
     bool has = false;
-    for (int sig = 0; sig < op->nsigs; sig++) {
-        const struct nnv_sig *s = &op->sigs[sig];
-        has = has || s->type[NNV_T] == type;
-    }
-    return has && !nnv_is_quant(type) &&
-           (code == ANEURALNETWORKS_FULLY_CONNECTED || code == ANEURALNETWORKS_CONV_2D || op->unary);
+    for (int sig = 0; sig < op->nsigs; sig++) has = has || op->sigs[sig].type[NNV_T] == type;
+    if (!has || (type != ANEURALNETWORKS_TENSOR_FLOAT32 && type != ANEURALNETWORKS_TENSOR_FLOAT16)) return false;
+    if (op->code == ANEURALNETWORKS_FULLY_CONNECTED || op->code == ANEURALNETWORKS_CONV_2D) return true;
+    return op->unary && op->forms->nin == 1 && nnv_out_slot(op->forms, 0)->var == NNV_T;
 }
 
 void nnv_repeat_weights(uint32_t n, double *weights) {

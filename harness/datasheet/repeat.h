@@ -4,9 +4,10 @@
 #define NNV_DATASHEET_REPEAT_H
 
 #include "reference/model/builder.h"
+#include "reference/model/op.h"
 
-/** The operation can be a link: FULLY_CONNECTED, CONV_2D, or one of a single tensor whose result is of its type. */
-bool nnv_repeat_has(int32_t op, int32_t type);
+/** The operation can be a link for floats of the type: FULLY_CONNECTED, CONV_2D, or one of a single tensor. */
+bool nnv_repeat_has(const struct nnv_op *op, int32_t type);
 /**
  * Adds `depth` layers on numbers [rows, n], of CONV_2D [1, rows, 1, n] with windows of one element; each multiplies by
  * weights [n, n] where it has some. *in is the first input; returns the last output, both of the model.
