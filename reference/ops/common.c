@@ -111,12 +111,15 @@ void nnv_sample_axis(int index, uint32_t *rank, int *axis) {
 void nnv_sample_last_wins(struct nnv_sample *s, struct nnv_sample_arg *x, double sign) {
     enum { OTHERS = 90, FARTHEST = 100 };
     if (x->dims[x->rank - 1] != NNV_LONG_LINE) return;
-    double *v = NNV_NEW(s->arena, double, NNV_LONG_LINE);
+    size_t n = 1;
+    for (uint32_t d = 0; d < x->rank; d++) n *= x->dims[d];
+    double *v = NNV_NEW(s->arena, double, n);
     const bool whole =
         s->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_INT32; /* sums of whole numbers round to one side */
-    for (size_t i = 0; v && i < NNV_LONG_LINE; i++)
+    for (size_t i = 0; v && i < n; i++) {
         v[i] = whole ? nnv_sample_int(s, -OTHERS, OTHERS) : nnv_rng_uniform(&s->rng, -OTHERS, OTHERS);
-    if (v) v[NNV_LONG_LINE - 1] = sign * FARTHEST;
+        if (i % NNV_LONG_LINE == NNV_LONG_LINE - 1) v[i] = sign * FARTHEST;
+    }
     x->reals = v;
     x->lo = -FARTHEST;
     x->hi = FARTHEST;

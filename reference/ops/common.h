@@ -78,8 +78,8 @@ NNV_USE_RESULT enum nnv_status nnv_activation_check(const struct nnv_call *c, in
 void nnv_sample_axis(int index, uint32_t *rank, int *axis);
 
 /**
- * For sample hooks of operations on lines: where x is a line of NNV_LONG_LINE numbers, the last one lies beyond all
- * others, above or (sign -1) below them. Other inputs are left alone.
+ * For sample hooks of operations on lines: where x is made of lines of NNV_LONG_LINE numbers, the last one of each lies
+ * beyond all others, above or (sign -1) below them. Other inputs are left alone.
  */
 void nnv_sample_last_wins(struct nnv_sample *s, struct nnv_sample_arg *x, double sign);
 

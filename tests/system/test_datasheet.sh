@@ -33,6 +33,9 @@ test_planted_conditions() {
     grep -q 'Of \([0-9]*\) models that it claims to support, and that were computed, \1 are right\.' cpu/datasheet.html || fail "cpu: claims"
     has cpu/datasheet.html "<b>Supported always, in all types:</b> ADD, "
     hasnt cpu/datasheet.json '"inf ulp"'
+    # every pair was asked to the end: no process of nnvts itself died of a model that it made
+    hasnt cpu/datasheet.json '"ended"'
+    hasnt cpu/datasheet.json '"supported": "unknown"'
     conditions cpu >cpu.tsv
     conditions planted | sort >found.tsv
     sort -u cpu.tsv | comm -13 - found.tsv >own.tsv
