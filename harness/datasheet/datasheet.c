@@ -118,7 +118,9 @@ static enum nnv_status run_jobs(struct job *jobs, size_t count, struct nnv_err *
 }
 
 static bool chosen(const struct nnv_datasheet_options *o, const struct nnv_op *op) {
-    return !o->operations || fnmatch(o->operations, op->name, 0) == 0;
+    bool demanded = o->profile == NULL;
+    for (int sig = 0; !demanded && sig < op->nsigs; sig++) demanded = nnv_profile_demands(o->profile, op, sig);
+    return demanded && (!o->operations || fnmatch(o->operations, op->name, 0) == 0);
 }
 
 static enum nnv_status list(const struct nnv_datasheet_options *o, uint64_t until_ns, struct nnv_datasheet *sheet,
@@ -184,6 +186,7 @@ enum nnv_status nnv_datasheet_make(const struct nnv_datasheet_options *o, struct
                                           &sheet->driver, err);
     if (st == NNV_OK) st = list(o, until(o, start, 0.7), sheet, &jobs, &count, err);
     if (st == NNV_OK) st = run_jobs(jobs, count, err);
+    if (st == NNV_OK) st = nnv_sheet_judge_profiles(sheet, o->arena, err);
     if (st == NNV_OK) st = nnv_datasheet_numeric(o, &sheet->numeric, err);
     if (st == NNV_OK && o->cliffs) {
         sheet->cliffs = NNV_NEW(o->arena, struct nnv_cliffs, 1);

@@ -5,6 +5,7 @@
 
 #include "harness/datasheet/cliffs.h"
 #include "harness/datasheet/numeric.h"
+#include "harness/datasheet/profiles.h"
 #include "harness/datasheet/speed.h"
 #include "harness/datasheet/support.h"
 #include "harness/runner/run.h"
@@ -32,6 +33,8 @@ struct nnv_datasheet {
     double seconds;
     struct nnv_sheet_row *row; /**< in the order of the operations */
     size_t rows;
+    struct nnv_sheet_profile *profile; /**< all that there are, in the order of profiles.def */
+    size_t profiles;
     struct nnv_numeric numeric;
     char arithmetic[NNV_ARITHMETIC_TEXT]; /**< for --arithmetic: the promise that fits what was seen */
     struct nnv_cliffs *cliffs;            /**< NULL: not looked for */
@@ -44,6 +47,7 @@ struct nnv_datasheet {
 struct nnv_datasheet_options {
     const struct nnv_run_config *config; /**< driver, seed, jobs, timeout_ns, arithmetic */
     const char *operations;              /**< a glob over their names; NULL: all */
+    const struct nnv_profile *profile;   /**< only operations that it demands; NULL: all */
     bool cliffs;                         /**< look for extents at which its behaviour changes */
     const struct nnv_roof *roof;         /**< time its operations, under this roof; not known: measured */
     uint64_t time_ns;                    /**< of all: what is not begun by then is left out; 0: no limit */

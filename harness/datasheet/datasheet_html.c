@@ -217,6 +217,48 @@ static void add_findings(struct nnv_text *t, const struct nnv_datasheet *sheet) 
     nnv_text_free(&list);
 }
 
+/** What a profile demands and the driver has not, a few of it. */
+static void add_misses(struct nnv_text *t, const struct nnv_datasheet *sheet, const struct nnv_sheet_profile *p) {
+    enum { MOST = 4, MOST_TEXT = 200 };
+    nnv_text_add(t, "<ul>");
+    for (size_t i = 0; i < p->misses && i < MOST; i++) {
+        struct nnv_text line = {0};
+        nnv_sheet_tell_miss(sheet, &p->miss[i], &line);
+        nnv_page_put(t, "<li>", line.data ? line.data : "", MOST_TEXT, "</li>");
+        t->failed = t->failed || line.failed;
+        nnv_text_free(&line);
+    }
+    if (p->misses > MOST) nnv_text_addf(t, "<li>and %zu more, which stand below</li>", p->misses - MOST);
+    nnv_text_add(t, "</ul>");
+}
+
+static void add_profiles(struct nnv_text *t, const struct nnv_datasheet *sheet) {
+    static const char *const heads[] = {"profile", "", "#met", "missed", NULL};
+    bool any = false;
+    for (size_t i = 0; i < sheet->profiles; i++) any = any || !sheet->profile[i].unknown;
+    if (!any) return;
+    nnv_text_add(t,
+                 "<h2>What it suffices for</h2>\n<p class=\"soft\">Sets of operations and types with a name: how many "
+                 "pairs they demand, and how many of these are supported in every model that was asked, and right "
+                 "in all that were computed.</p>\n");
+    nnv_page_table(t, heads);
+    for (size_t i = 0; i < sheet->profiles; i++) {
+        const struct nnv_sheet_profile *p = &sheet->profile[i];
+        if (p->unknown) continue;
+        nnv_page_text(t, "<tr><td class=\"one\">", p->is->name, "</td>");
+        nnv_page_text(t, "<td class=\"keep soft\">", p->is->about, "</td>");
+        nnv_text_addf(t, "<td class=\"n\">%zu of %u</td><td class=\"keep\">", p->pairs - p->misses, p->pairs);
+        if (p->misses == 0)
+            nnv_text_add(t, "<b>met</b>");
+        else if (p->misses == p->pairs)
+            nnv_text_add(t, "<span class=\"soft\">all</span>");
+        else
+            add_misses(t, sheet, p);
+        nnv_text_add(t, "</td></tr>\n");
+    }
+    nnv_page_table_end(t);
+}
+
 static void add_cliffs(struct nnv_text *t, const struct nnv_cliffs *c) {
     static const char *const heads[] = {"operation", "axis", "", "#extent", "seen", NULL};
     if (c == NULL) return;
@@ -312,6 +354,7 @@ void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t) {
     nnv_text_add(t, "</header>\n<main>\n");
     add_changes(t, sheet);
     add_findings(t, sheet);
+    add_profiles(t, sheet);
     add_numeric(t, sheet);
     add_cliffs(t, sheet->cliffs);
     add_speeds(t, sheet->speeds);

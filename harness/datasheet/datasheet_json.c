@@ -48,6 +48,37 @@ static void add_row(struct nnv_json_out *j, const struct nnv_sheet_row *r) {
     nnv_json_close(j, '}');
 }
 
+static void add_profiles(struct nnv_json_out *j, const struct nnv_datasheet *sheet) {
+    j->line = "\n  ";
+    nnv_json_open(j, "profiles", '[');
+    for (size_t i = 0; i < sheet->profiles; i++) {
+        const struct nnv_sheet_profile *p = &sheet->profile[i];
+        if (p->unknown) continue;
+        j->line = "\n    ";
+        nnv_json_open(j, NULL, '{');
+        nnv_json_string(j, "name", p->is->name);
+        nnv_json_string(j, "about", p->is->about);
+        nnv_json_bool(j, "met", p->misses == 0);
+        nnv_json_uint(j, "pairs", p->pairs);
+        nnv_json_open(j, "missed", '[');
+        for (size_t k = 0; k < p->misses; k++) {
+            const struct nnv_sheet_miss *m = &p->miss[k];
+            const struct nnv_sheet_row *r = &sheet->row[m->row];
+            nnv_json_open(j, NULL, '{');
+            nnv_json_string(j, "operation", r->op->name);
+            nnv_json_string(j, "types", r->types);
+            nnv_json_uint(j, "models", m->models);
+            nnv_json_uint(j, "of", m->of);
+            if (m->wrong) nnv_json_string(j, "wrong", m->wrong);
+            if (m->models > 0) add_conditions(j, r->support.must);
+            nnv_json_close(j, '}');
+        }
+        nnv_json_close(j, ']');
+        nnv_json_close(j, '}');
+    }
+    nnv_json_close(j, ']');
+}
+
 static void add_cliffs(struct nnv_json_out *j, const struct nnv_cliffs *c) {
     static const char *const kinds[] = {"support", "compile", "values", "dies", "time", "growth"};
     j->line = "\n  ";
@@ -116,6 +147,7 @@ void nnv_datasheet_json(const struct nnv_datasheet *sheet, struct nnv_text *t) {
     nnv_json_open(&j, "support", '[');
     for (size_t i = 0; i < sheet->rows; i++) add_row(&j, &sheet->row[i]);
     nnv_json_close(&j, ']');
+    add_profiles(&j, sheet);
     j.line = "\n  ";
     nnv_json_open(&j, "numeric", '[');
     for (uint32_t i = 0; i < sheet->numeric.count; i++) {

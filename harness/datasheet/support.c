@@ -14,7 +14,6 @@
 #include "harness/runner/suite.h"
 
 enum {
-    FIRST = 420,  /* models that are asked first, at most */
     FRESH = 64,   /* of a round */
     ROUNDS = 5,   /* of learning, at most */
     VERIFY = 72,  /* that the conditions are verified on */
@@ -56,11 +55,12 @@ static uint8_t ask_driver(struct learner *l, const struct nnv_spec *spec) {
     return !answered ? NNV_SUPPORT_BROKE : p.refused ? NNV_SUPPORT_NO : NNV_SUPPORT_YES;
 }
 
-/** Makes the model, work's. NULL: it cannot be made, or is beyond the driver's feature level. */
-static struct nnv_spec *make(struct learner *l, const struct nnv_probe *p) {
+/** Makes the model, work's; *level is its feature level. NULL: it cannot be made, or is beyond the driver's. */
+static struct nnv_spec *make(struct learner *l, const struct nnv_probe *p, int *level) {
     nnv_arena_reset(l->work);
     *l->x->phase = NNV_PHASE_BUILD;
     struct nnv_spec *spec = nnv_probe_make(p, l->work);
+    *level = spec ? spec->min_version : 0;
     return spec && spec->min_version <= l->x->client->device->feature_level ? spec : NULL;
 }
 
@@ -90,8 +90,11 @@ static void count_answer(struct nnv_support *s, uint8_t answer) {
 static bool ask(struct learner *l, const struct nnv_probe *p, uint8_t *answer, struct nnv_observation *o) {
     *answer = NNV_SUPPORT_NONE;
     if (l->n == NNV_SUPPORT_PROBES) return true;
-    uint8_t *place = &l->s->answer[l->n++];
-    const struct nnv_spec *spec = *place == NNV_SUPPORT_NONE || *place == NNV_SUPPORT_DIED ? NULL : make(l, p);
+    const size_t at = l->n++;
+    uint8_t *place = &l->s->answer[at];
+    int level = 0;
+    const struct nnv_spec *spec = *place == NNV_SUPPORT_NONE || *place == NNV_SUPPORT_DIED ? NULL : make(l, p, &level);
+    if (level > 0 && at < NNV_SUPPORT_FIRST) l->s->level[at] = (uint8_t)level;
     if (*place == NNV_SUPPORT_UNKNOWN) {
         *place = NNV_SUPPORT_DIED;
         *place = spec ? ask_driver(l, spec) : NNV_SUPPORT_NONE;
@@ -306,10 +309,11 @@ static void compute(struct learner *l) {
     const size_t n = s->yes < NNV_SUPPORT_CLAIMS ? s->yes : NNV_SUPPORT_CLAIMS;
     struct nnv_run_config config = {0};
     size_t yes = 0, k = 0;
+    int level;
     for (size_t i = 0; i < l->nknown && k < n; i++) {
         if (l->seen[i].failed || yes++ < k * s->yes / n) continue;
         uint8_t *place = &s->claim[k++];
-        struct nnv_spec *spec = *place == NNV_CLAIM_UNKNOWN ? make(l, &l->known[i]) : NULL;
+        struct nnv_spec *spec = *place == NNV_CLAIM_UNKNOWN ? make(l, &l->known[i], &level) : NULL;
         if (spec && nnv_single_expect(spec, l->work, l->err) == NNV_OK) {
             struct nnv_result r = {0};
             struct nnv_case_env env = {.config = &config,
@@ -340,17 +344,18 @@ static void start(struct nnv_support *s) {
     struct nnv_support fresh = {0};
     memcpy(fresh.answer, s->answer, sizeof fresh.answer);
     memcpy(fresh.claim, s->claim, sizeof fresh.claim);
+    memcpy(fresh.level, s->level, sizeof fresh.level);
     memcpy(fresh.trouble, s->trouble, sizeof fresh.trouble);
     *s = fresh;
 }
 
 static bool learn_all(struct learner *l) {
-    struct nnv_probe *first = NNV_NEW(l->kept, struct nnv_probe, FIRST);
+    struct nnv_probe *first = NNV_NEW(l->kept, struct nnv_probe, NNV_SUPPORT_FIRST);
     struct nnv_rules rules = {0};
     l->known = NNV_NEW(l->kept, struct nnv_probe, NNV_OBSERVATIONS);
     l->seen = NNV_NEW(l->kept, struct nnv_observation, NNV_OBSERVATIONS);
     if (!first || !l->known || !l->seen) return false;
-    const size_t n = nnv_probes_first(l->op, l->sig, l->x->seed, first, FIRST);
+    const size_t n = nnv_probes_first(l->op, l->sig, l->x->seed, first, NNV_SUPPORT_FIRST);
     l->s->first = (uint32_t)n;
     for (size_t i = 0; i < n; i++)
         if (!take(l, &first[i], NULL)) return false;

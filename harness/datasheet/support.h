@@ -9,7 +9,7 @@
 #include "harness/judge/judge.h"
 #include "reference/model/op.h"
 
-enum { NNV_SUPPORT_TEXT = 2048, NNV_SUPPORT_PROBES = 960, NNV_SUPPORT_CLAIMS = 12 };
+enum { NNV_SUPPORT_TEXT = 2048, NNV_SUPPORT_PROBES = 960, NNV_SUPPORT_CLAIMS = 12, NNV_SUPPORT_FIRST = 420 };
 
 /** What a driver answered when asked whether it supports a model. */
 enum nnv_support_answer {
@@ -36,7 +36,8 @@ struct nnv_support {
     /* What was asked. An answer is DIED while it is waited for: where the process ends, the next one goes on behind. */
     uint8_t answer[NNV_SUPPORT_PROBES];
     uint8_t claim[NNV_SUPPORT_CLAIMS];
-    uint32_t first; /**< answers to models that every driver is asked about: they can be compared */
+    uint8_t level[NNV_SUPPORT_FIRST]; /**< the feature level of each model that was asked first; 0: it cannot be made */
+    uint32_t first;                   /**< answers to models that every driver is asked about: they can be compared */
     uint32_t asked, yes, no, broke, died; /**< of the answers */
     uint32_t conditions;                  /**< lines of must */
     uint32_t unexplained;                 /**< refusals that no condition explains */

@@ -72,6 +72,28 @@ test_what_is_not_there() {
     has out/datasheet.html "never"
 }
 
+# What a profile demands and a driver with conditions has not is said with the condition; another is met.
+test_profiles() {
+    check 0 nnvts datasheet --driver cpu --profile keyword-float32 -o cpu
+    has "$OUT" "profile keyword-float32: met, all of 6 pairs"
+    has "$OUT" "keyword-float32 is met"
+    has cpu/datasheet.json '{"name": "keyword-float32", "about": "a keyword spotter", "met": true, "pairs": 6, "missed": []}'
+    hasnt cpu/datasheet.json '"name": "vision-float32"'
+    check 1 nnvts datasheet --driver sample:conditions --profile keyword-float32 -o less
+    has "$OUT" "AVERAGE_POOL_2D float32: 1 of 1 models are not supported; needs filter height < 4, filter width < 4"
+    has "$OUT" "keyword-float32 is not met: "
+    hasnt "$OUT" "SVDF float32: "
+    has less/datasheet.html "What it suffices for"
+    check 1 nnvts datasheet --driver sample:minimal --profile keyword-float32 --json -o none
+    has "$OUT" '{"operation": "SVDF", "types": "float32", "models": 1, "of": 1, "conditions": []}'
+    check 1 nnvts datasheet --driver faulty:beta-ignored --profile keyword-float32 -o wrong
+    has "$OUT" "SOFTMAX float32: "
+    has "$OUT" "keyword-float32 is not met: 1 of 6 pairs"
+    check 2 nnvts datasheet --driver cpu --profile keyword
+    has "$ERR" "--profile: 'keyword' is none of level-1, "
+    check 2 nnvts datasheet --driver cpu --profile keyword-int8 -k ADD
+}
+
 # An earlier datasheet is a contract.
 test_contract() {
     check 0 nnvts datasheet --driver cpu -k ADD -o good
