@@ -120,65 +120,6 @@ bool nnv_relate_open(struct nnv_related *r) {
     return changed;
 }
 
-/* ------------------------------------------------------- constants and inputs */
-
-/* A constant with the elements in the opposite order; NULL if that is the same one, or there is no memory. */
-static void *reversed(const struct nnv_operand *o, struct nnv_arena *arena) {
-    const size_t size = nnv_type(o->type)->size, n = o->bytes / size;
-    uint8_t *copy = nnv_arena_alloc(arena, n, size);
-    for (size_t i = 0; copy && i < n; i++) memcpy(copy + i * size, (const uint8_t *)o->data + (n - 1 - i) * size, size);
-    return copy;
-}
-
-/* Constants that are numbers to compute with: no axes, shapes or biases. */
-static bool is_weights(const struct nnv_operand *o) {
-    return nnv_is_constant(o) && o->rank > 0 && o->bytes > 0 && (nnv_is_float(o->type) || nnv_is_quant(o->type));
-}
-
-bool nnv_relate_constant_fed(struct nnv_related *r) {
-    struct nnv_subgraph *m = &r->to->model.main;
-    uint32_t pick = 0;
-    int64_t found = 0;
-    void *others = NULL;
-    for (uint32_t i = 0; i < m->noperands; i++) {
-        const struct nnv_operand *o = &m->operands[i];
-        void *turned = is_weights(o) && !o->channel.count ? reversed(o, r->arena) : NULL;
-        if (!turned || nnv_rng_int(&r->rng, 0, found++) != 0) continue;
-        pick = i;
-        others = turned;
-    }
-    r->decoy = nnv_relate_copy(r->from, r->arena);
-    if (!found || !r->decoy) return false;
-    struct nnv_operand *o = &m->operands[pick];
-    struct nnv_value *v = &r->to->inputs[m->nin];
-    *v = (struct nnv_value){.rank = o->rank, .bytes = o->bytes};
-    if (o->rank > NNV_MAX_RANK) return false;
-    memcpy(v->dims, o->dims, o->rank * sizeof *v->dims);
-    v->data = nnv_arena_copy(r->arena, o->data, o->bytes);
-    r->decoy->model.main.operands[pick].data = others;
-    o->lifetime = NNV_SUBGRAPH_INPUT;
-    o->data = NULL;
-    o->bytes = 0;
-    m->in[m->nin++] = pick;
-    return v->data != NULL;
-}
-
-bool nnv_relate_input_fixed(struct nnv_related *r) {
-    struct nnv_subgraph *m = &r->to->model.main;
-    const uint32_t at = (uint32_t)nnv_rng_int(&r->rng, 0, (int64_t)m->nin - 1);
-    struct nnv_operand *o = &m->operands[m->in[at]];
-    const struct nnv_value *v = &r->from->inputs[at];
-    if (m->nin < 2 || v->omitted || v->bytes == 0 || o->rank != v->rank) return false;
-    memcpy(o->dims, v->dims, v->rank * sizeof *o->dims);
-    o->lifetime = nnv_rng_int(&r->rng, 0, 1) ? NNV_CONSTANT_REFERENCE : NNV_CONSTANT_COPY;
-    o->data = v->data;
-    o->bytes = v->bytes;
-    m->nin--;
-    memmove(&m->in[at], &m->in[at + 1], (m->nin - at) * sizeof *m->in);
-    memmove(&r->to->inputs[at], &r->to->inputs[at + 1], (m->nin - at) * sizeof *r->to->inputs);
-    return true;
-}
-
 /* ------------------------------------------------------------------- results */
 
 bool nnv_relate_promoted(struct nnv_related *r) {
@@ -207,7 +148,7 @@ bool nnv_relate_unused(struct nnv_related *r) {
     return true;
 }
 
-bool nnv_relate_repeated_operation(struct nnv_related *r) {
+bool nnv_relate_again(struct nnv_related *r, uint32_t *inserted) {
     struct nnv_subgraph *m = &r->to->model.main;
     uint32_t reader, position, writer = 0, out = 0;
     if (!nnv_relate_edge(r, 1, &reader, &position)) return false;
@@ -220,16 +161,16 @@ bool nnv_relate_repeated_operation(struct nnv_related *r) {
                 out = k;
                 found = true;
             }
-    if (!found) return false;
-    const struct nnv_operation *op = &m->operations[writer];
-    uint32_t *outs = NNV_NEW(r->arena, uint32_t, op->nout);
+    uint32_t *outs = found ? nnv_relate_outputs(r, writer) : NULL;
     if (!outs) return false;
-    for (uint32_t k = 0; k < op->nout; k++) {
-        const struct nnv_operand *o = &m->operands[op->out[k]];
-        if (o->ignored) return false; /* its contents are the driver's own */
-        outs[k] = nnv_relate_tensor(r, op->out[k], o->rank, o->dims);
-    }
+    const struct nnv_operation *op = &m->operations[writer];
     m->operations[reader].in[position] = outs[out];
     nnv_relate_insert(r, reader, op->type, op->nin, op->in, op->nout, outs);
+    *inserted = reader;
     return true;
+}
+
+bool nnv_relate_repeated_operation(struct nnv_related *r) {
+    uint32_t inserted;
+    return nnv_relate_again(r, &inserted);
 }

@@ -29,6 +29,10 @@ const struct nnv_relation nnv_relations[] = {
      nnv_relate_unused},
     {"operation_repeated", "an operation done twice, for two readers, gives both the same", NNV_RELATION_BUDGETS, NULL,
      0, nnv_relate_repeated_operation},
+    {"constants_alike", "a constant is not another of its shape that has the same numbers in another order",
+     NNV_RELATION_BUDGETS, NULL, 0, nnv_relate_constants_alike},
+    {"constants_repeated", "an operation done twice, with equal constants at two places, gives both readers the same",
+     NNV_RELATION_BUDGETS, NULL, 0, nnv_relate_constants_repeated},
     {"transposed_twice", "TRANSPOSE, and back, changes nothing", NNV_RELATION_BUDGETS, NULL, 0, nnv_relate_transposed},
     {"reshaped_twice", "RESHAPE, and back, changes nothing", NNV_RELATION_BUDGETS, NULL, 0, nnv_relate_reshaped},
     {"split_and_joined", "SPLIT, and CONCATENATION of the parts, changes nothing", NNV_RELATION_BUDGETS, NULL, 0,
@@ -143,6 +147,18 @@ uint32_t nnv_relate_tensor(struct nnv_related *r, uint32_t like, uint32_t rank, 
     o.bytes = 0;
     if (!o.dims) return NNV_RELATED_NONE;
     return nnv_relate_operand(r, o);
+}
+
+uint32_t *nnv_relate_outputs(struct nnv_related *r, uint32_t at) {
+    const struct nnv_subgraph *m = &r->to->model.main;
+    const struct nnv_operation *op = &m->operations[at];
+    uint32_t *outs = NNV_NEW(r->arena, uint32_t, op->nout);
+    for (uint32_t k = 0; outs && k < op->nout; k++) {
+        const struct nnv_operand *o = &m->operands[op->out[k]];
+        if (o->ignored) return NULL; /* its contents are the driver's own */
+        outs[k] = nnv_relate_tensor(r, op->out[k], o->rank, o->dims);
+    }
+    return outs;
 }
 
 uint32_t nnv_relate_ints(struct nnv_related *r, uint32_t rank, const uint32_t *dims, const int32_t *values) {

@@ -68,6 +68,10 @@ uint32_t nnv_relate_ints(struct nnv_related *r, uint32_t rank, const uint32_t *d
 /** Inserts an operation in front of operation `at`. */
 void nnv_relate_insert(struct nnv_related *r, uint32_t at, int32_t code, uint32_t nin, const uint32_t *in,
                        uint32_t nout, const uint32_t *out);
+/** New temporaries like the outputs of operation `at`, one each; NULL if one's contents are the driver's own. */
+uint32_t *nnv_relate_outputs(struct nnv_related *r, uint32_t at);
+/** Does an operation again for one of the readers of a result: *inserted is the second one. */
+bool nnv_relate_again(struct nnv_related *r, uint32_t *inserted);
 /** A spec that may be changed without changing `spec`, with room for more operands, operations, inputs and outputs.
  * NULL: no memory. */
 struct nnv_spec *nnv_relate_copy(const struct nnv_spec *spec, struct nnv_arena *arena);
@@ -85,11 +89,15 @@ bool nnv_relate_inputs_permuted(struct nnv_related *r);
 bool nnv_relate_outputs_permuted(struct nnv_related *r);
 bool nnv_relate_lifetimes(struct nnv_related *r);
 bool nnv_relate_open(struct nnv_related *r);
-bool nnv_relate_constant_fed(struct nnv_related *r);
-bool nnv_relate_input_fixed(struct nnv_related *r);
 bool nnv_relate_promoted(struct nnv_related *r);
 bool nnv_relate_unused(struct nnv_related *r);
 bool nnv_relate_repeated_operation(struct nnv_related *r);
+
+/* constants.c */
+bool nnv_relate_constant_fed(struct nnv_related *r);
+bool nnv_relate_input_fixed(struct nnv_related *r);
+bool nnv_relate_constants_alike(struct nnv_related *r);
+bool nnv_relate_constants_repeated(struct nnv_related *r);
 
 /* relate_edge.c: operations put in that change nothing */
 bool nnv_relate_transposed(struct nnv_related *r);

@@ -10,11 +10,11 @@
 
 /* ---------------------------------------------------------------- weights kept */
 
-/** Weights as they were first seen of an operation, input and shape. */
+/** Weights as they were first seen of an operation, input and shape, or wherever else a cache looks them up. */
 struct kept {
     struct kept *next;
     int32_t code, type;
-    uint32_t pos, rank, dims[4], bytes;
+    uint32_t pos, rank, dims[4], bytes, sum;
     uint8_t value[];
 };
 static struct kept *all_kept;
@@ -31,7 +31,7 @@ static const struct kept *keep(const struct kept *key, const uint8_t *value) {
     pthread_mutex_lock(&kept_lock);
     for (k = all_kept; k; k = k->next)
         if (k->code == key->code && k->type == key->type && k->pos == key->pos && k->rank == key->rank &&
-            k->bytes == key->bytes && memcmp(k->dims, key->dims, sizeof k->dims) == 0)
+            k->sum == key->sum && k->bytes == key->bytes && memcmp(k->dims, key->dims, sizeof k->dims) == 0)
             break;
     if (!k && (k = malloc(sizeof *k + key->bytes))) {
         *k = *key;
@@ -43,14 +43,29 @@ static const struct kept *keep(const struct kept *key, const uint8_t *value) {
     return k;
 }
 
-static bool reuse_weights(struct nnv_edit *e) {
+/** A checksum that does not see the order. */
+static uint32_t sum_of(const struct nnv_operand *o) {
+    uint32_t sum = 0;
+    for (size_t i = 0; i < o->bytes; i++) sum += ((const uint8_t *)o->data)[i];
+    return sum;
+}
+
+enum kept_by { BY_SHAPE, BY_SUM, BY_PLACE };
+
+static bool reuse_weights_by(struct nnv_edit *e, enum kept_by by) {
     bool changed = false;
     for (uint32_t pos = 0; pos < nnv_edit_op(e)->nin; pos++) {
         const struct nnv_operand *o = nnv_edit_operand(e, (int)pos);
         if (!is_weights(o)) continue;
         struct kept key = {.code = nnv_edit_op(e)->type, .type = o->type, .pos = pos, .bytes = (uint32_t)o->bytes};
-        key.rank = o->rank;
-        memcpy(key.dims, o->dims, key.rank * sizeof *key.dims);
+        if (by == BY_PLACE) {
+            key.code = ANY_OPERATION;
+            key.pos = nnv_edit_op(e)->in[pos];
+        } else {
+            key.rank = o->rank;
+            memcpy(key.dims, o->dims, key.rank * sizeof *key.dims);
+        }
+        if (by == BY_SUM) key.sum = sum_of(o);
         const struct kept *k = keep(&key, o->data);
         if (!k || memcmp(k->value, o->data, key.bytes) == 0) continue;
         nnv_edit_set_bytes(e, (int)pos, k->value);
@@ -59,11 +74,54 @@ static bool reuse_weights(struct nnv_edit *e) {
     return changed;
 }
 
+static bool reuse_weights(struct nnv_edit *e) { return reuse_weights_by(e, BY_SHAPE); }
+static bool reuse_weights_by_sum(struct nnv_edit *e) { return reuse_weights_by(e, BY_SUM); }
+static bool reuse_weights_by_place(struct nnv_edit *e) { return reuse_weights_by(e, BY_PLACE); }
+
 /* ------------------------------------------------------------------ what is read */
 
 static bool alike(const struct nnv_operand *a, const struct nnv_operand *b) {
     return a->type == b->type && a->scale == b->scale && a->zero_point == b->zero_point && a->rank > 0 &&
            a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+/** The first constant of the model before this one of its type, shape and checksum, with equal content or another;
+ * UINT32_MAX: there is none. */
+static uint32_t twin_of(struct nnv_edit *e, uint32_t operand, bool equal) {
+    const struct nnv_operand *all = e->spec.model.main.operands, *o = &all[operand];
+    for (uint32_t i = 0; is_weights(o) && !o->channel.count && i < operand; i++)
+        if (is_weights(&all[i]) && alike(&all[i], o) && sum_of(&all[i]) == sum_of(o) &&
+            (memcmp(all[i].data, o->data, o->bytes) == 0) == equal)
+            return i;
+    return UINT32_MAX;
+}
+
+static bool merge_constants(struct nnv_edit *e, bool equal) {
+    struct nnv_operation *op = nnv_edit_op(e);
+    bool changed = false;
+    for (uint32_t pos = 0; pos < op->nin; pos++) {
+        const uint32_t twin = twin_of(e, op->in[pos], equal);
+        if (twin == UINT32_MAX) continue;
+        op->in[pos] = twin;
+        changed = true;
+    }
+    return changed;
+}
+static bool merge_by_sum(struct nnv_edit *e) { return merge_constants(e, false); }
+static bool merge_equal(struct nnv_edit *e) { return merge_constants(e, true); }
+
+/** Of equal constants all but the first are dropped, and so is what was to be read in their place. */
+static bool lose_equal(struct nnv_edit *e) {
+    bool changed = false;
+    for (uint32_t pos = 0; pos < nnv_edit_op(e)->nin; pos++) {
+        const uint32_t operand = nnv_edit_op(e)->in[pos];
+        void *zeros = twin_of(e, operand, true) == UINT32_MAX ? NULL : calloc(1, nnv_edit_operand(e, (int)pos)->bytes);
+        if (!zeros) continue;
+        nnv_edit_set_bytes(e, (int)pos, zeros);
+        free(zeros);
+        changed = true;
+    }
+    return changed;
 }
 
 /** Operations behind the one in hand read `to` where they read `from`; true if one did. */
@@ -166,6 +224,16 @@ static void leave(struct call *c) {
 static const struct bug bugs[] = {
     BUG("weights-kept-by-shape", "a cache of packed weights that is looked up by operation and shape alone",
         "weights of a shape that were seen before with other values", .rewrite = reuse_weights),
+    BUG("weights-kept-by-sum", "a cache of packed weights that is looked up by a checksum blind to order",
+        "weights of a shape and sum of bytes that were seen before in another order", .rewrite = reuse_weights_by_sum),
+    BUG("weights-kept-by-place", "a cache of packed weights that is looked up by where they stood",
+        "weights where others of their type and size stood in a model before", .rewrite = reuse_weights_by_place),
+    BUG("constants-merged-by-sum", "constants of a model that are taken for one where a checksum is the same",
+        "constants of one shape and sum of bytes, in another order", .rewrite = merge_by_sum),
+    BUG("equal-constants-lost", "equal constants that are merged, and one of them freed for both",
+        "constants that a model has twice", .rewrite = lose_equal),
+    BUG("legal-constants-merged", "constants of a model that are stored once where they are equal",
+        "constants that a model has twice", .rewrite = merge_equal, .legal = true),
     BUG("output-not-read-on", "scratch memory of a value that is written to the caller's buffer instead, and read on",
         "outputs of the model that another operation reads", .rewrite = reread_scratch),
     BUG_OF(RELU, "relu-in-place", "an operation done in place though its input is read again",

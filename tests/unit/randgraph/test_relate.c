@@ -265,6 +265,81 @@ static void a_constant_is_fed(void **state) {
     expect_related("constant_fed", &r);
 }
 
+/** x + w, of three numbers. */
+static const struct nnv_spec *sum_with(const float weights[3], uint32_t *w) {
+    static const uint32_t dims[] = {3};
+    static const float values[] = {1, 2, 3};
+    struct nnv_builder b = {.arena = arena};
+    const uint32_t in = nnv_builder_tensor(&b, f32, 1, dims, NNV_SUBGRAPH_INPUT);
+    *w = nnv_builder_weights(&b, f32, 1, dims, 1);
+    b.operand[*w].data = nnv_arena_copy(arena, weights, 3 * sizeof *weights);
+    const uint32_t out = nnv_builder_tensor(&b, f32, 1, dims, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t list[] = {in, *w, nnv_builder_int(&b, 0)};
+    nnv_builder_add(&b, ANEURALNETWORKS_ADD, 3, list, out);
+    return make_spec(&b, in, out, values);
+}
+
+/* Beside the sum stands one with the numbers the other way round; its own constant comes before, and behind. */
+static void constants_are_alike(void **state) {
+    (void)state;
+    static const float weights[] = {10, 20, 40}, turned[] = {40, 20, 10}, same[] = {10, 20, 10};
+    bool before = false, behind = false;
+    uint32_t w;
+    struct nnv_related r;
+    const struct nnv_spec *spec = sum_with(weights, &w);
+    for (uint64_t seed = 0; seed < 16; seed++) {
+        assert_true(relate("constants_alike", spec, seed, &r));
+        const struct nnv_subgraph *m = &r.to->model.main;
+        assert_int_equal(m->noperations, 2);
+        assert_int_equal(m->nout, 2);
+        assert_int_equal(r.output[0], 0);
+        assert_int_equal(r.output[1], NNV_RELATED_NONE);
+        const uint32_t own = m->operations[0].out[0] == m->out[0] ? 0 : 1;
+        const uint32_t mine = m->operations[own].in[1], others = m->operations[1 - own].in[1];
+        assert_int_equal(m->operations[1 - own].out[0], m->out[1]);
+        assert_memory_equal(m->operands[mine].data, weights, sizeof weights);
+        assert_memory_equal(m->operands[others].data, turned, sizeof turned);
+        before = before || mine < others;
+        behind = behind || mine > others;
+        expect_related("constants_alike", &r);
+    }
+    assert_true(before && behind);
+    assert_int_equal(spec->model.main.operations[0].in[1], w);
+    assert_false(relate("constants_alike", sum_with(same, &w), 1, &r));
+}
+
+/* The second sum reads a copy of the constant. */
+static void constants_are_repeated(void **state) {
+    (void)state;
+    static const uint32_t dims[] = {3};
+    static const float values[] = {1, 2, 3}, weights[] = {10, 20, 40};
+    struct nnv_builder b = {.arena = arena};
+    const uint32_t in = nnv_builder_tensor(&b, f32, 1, dims, NNV_SUBGRAPH_INPUT);
+    const uint32_t w = nnv_builder_weights(&b, f32, 1, dims, 1);
+    b.operand[w].data = nnv_arena_copy(arena, weights, sizeof weights);
+    const uint32_t sum = nnv_builder_tensor(&b, f32, 1, dims, NNV_TEMPORARY_VARIABLE);
+    const uint32_t out = nnv_builder_tensor(&b, f32, 1, dims, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t list[] = {in, w, nnv_builder_int(&b, 0)}, more[] = {sum};
+    nnv_builder_add(&b, ANEURALNETWORKS_ADD, 3, list, sum);
+    nnv_builder_add(&b, ANEURALNETWORKS_RELU, 1, more, out);
+    const struct nnv_spec *spec = make_spec(&b, in, out, values);
+    struct nnv_related r;
+    int applied = 0;
+    for (uint64_t seed = 0; seed < 16; seed++) {
+        if (!relate("constants_repeated", spec, seed, &r)) continue; /* it drew the model's input */
+        const struct nnv_subgraph *m = &r.to->model.main;
+        assert_int_equal(m->noperations, 3);
+        assert_int_equal(m->operations[0].in[1], w);
+        assert_int_not_equal(m->operations[1].in[1], w);
+        assert_ptr_not_equal(m->operands[m->operations[1].in[1]].data, m->operands[w].data);
+        assert_memory_equal(m->operands[m->operations[1].in[1]].data, weights, sizeof weights);
+        assert_int_equal(m->operations[2].in[0], m->operations[1].out[0]);
+        expect_related("constants_repeated", &r);
+        applied++;
+    }
+    assert_true(applied > 0);
+}
+
 static void samples_are_not_related(void **state) {
     (void)state;
     static const uint32_t dims[] = {1, 3}, seeds[] = {2}, samples[] = {1, 4};
@@ -291,6 +366,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(rows_with_their_own_scales_are_not_related, set_up, tear_down),
         cmocka_unit_test_setup_teardown(padding_goes_into_an_operation_of_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_constant_is_fed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(constants_are_alike, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(constants_are_repeated, set_up, tear_down),
         cmocka_unit_test_setup_teardown(samples_are_not_related, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
