@@ -11,6 +11,7 @@ struct nnv_client {
     const struct nnvts_driver *driver;
     struct nnvts_device *device;
     bool twice;                       /**< nnv_client_run() executes twice */
+    bool compile_only;                /**< nnv_client_run() executes nothing */
     const struct nnvts_cache *cache;  /**< of the models that nnv_client_run() prepares; NULL: none */
     bool from_cache;                  /**< it prepares them from there */
     struct nnv_client_memory *memory; /**< shared memory for values, kept from case to case; made when needed */

@@ -217,7 +217,9 @@ void nnv_client_run(struct nnv_client *client, const struct nnv_spec *spec, stru
                     volatile uint32_t *phase, struct nnv_outcome *out) {
     *out = (struct nnv_outcome){.kind = NNV_OUTCOME_HARNESS};
     struct run r = {.client = client, .spec = spec, .arena = arena, .phase = phase, .out = out};
-    if (build(&r) && prepare(&r) && execute(&r) && client->twice) {
+    const bool compiled = build(&r) && prepare(&r);
+    if (compiled && client->compile_only) out->kind = NNV_OUTCOME_COMPILED;
+    if (compiled && !client->compile_only && execute(&r) && client->twice) {
         struct nnv_value *first = out->outputs;
         if (execute(&r)) {
             out->again = out->outputs;

@@ -11,6 +11,7 @@
 /** How it went. */
 enum nnv_outcome_kind {
     NNV_OUTCOME_DONE,        /**< executed; outputs are valid */
+    NNV_OUTCOME_COMPILED,    /**< compiled, and not executed: the client's compile_only is set */
     NNV_OUTCOME_UNSUPPORTED, /**< the driver says that it does not support an operation */
     NNV_OUTCOME_REFUSED,     /**< a status other than NONE; phase tells where, status what */
     NNV_OUTCOME_BROKEN,      /**< the driver broke a rule of the ABI; reason says which */

@@ -86,6 +86,7 @@ void nnv_command_run(const struct nnv_run_facts *facts, const struct nnv_case *c
     nnv_text_addf(out, " --seed %" PRIu64 " --tier %s", facts->seed, facts->tier);
     if (facts->count > 0) nnv_text_addf(out, " --count %" PRIu64, facts->count);
     if (facts->determinism) nnv_text_add(out, " --determinism");
+    if (facts->compile_only) nnv_text_add(out, " --compile-only");
     if (facts->stress_ns > 0)
         nnv_text_addf(out, " --jobs %d --stress %.15g", facts->jobs, (double)facts->stress_ns / 1e9);
     if (facts->suspend != NULL) add_option(out, "--suspend-hook", facts->suspend);

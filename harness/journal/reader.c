@@ -287,6 +287,7 @@ static const struct {
     {NULL, "count", "the count", NULL, NULL, NULL},
     {NULL, "repeat", "--repeat", "--repeat", "1", NULL},
     {NULL, "determinism", "--determinism", "--determinism", "off", NULL},
+    {NULL, "compile_only", "--compile-only", "--compile-only", "off", NULL},
     {"expected", "hash", "what was expected", "--expect or --strict", "",
      "give the same, or judge the finished run by nnvts report --expect"},
     {NULL, "selection", NULL, "the selection of cases", "", "give the same suites, filter, specs and shard"},

@@ -123,6 +123,7 @@ void nnv_record_header(const struct nnv_run_facts *f, struct nnv_text *out) {
     if (f->min_judged > 0) nnv_json_uint(&j, "min_judged", f->min_judged);
     if (f->repeat > 1) nnv_json_uint(&j, "repeat", f->repeat);
     if (f->determinism) nnv_json_bool(&j, "determinism", true);
+    if (f->compile_only) nnv_json_bool(&j, "compile_only", true);
     if (f->expectations != NULL) nnv_expect_write(f->expectations, "expected", &j);
     nnv_json_open(&j, "argv", '[');
     for (int i = 0; i < f->argc; i++) nnv_json_string(&j, NULL, f->argv[i]);

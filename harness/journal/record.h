@@ -26,6 +26,7 @@ struct nnv_run_facts {
     const char *suspend;   /**< command that suspends the device in the middle of them; NULL: none */
     uint32_t repeat;       /**< times that each case is run; 0 is 1 */
     bool determinism;
+    bool compile_only; /**< nothing was executed */
     int argc;
     char **argv;
     const struct nnv_case *cases;

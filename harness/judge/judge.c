@@ -384,6 +384,13 @@ static bool judge_outcome(const struct judging *j) {
         if (!j->spec->expect_failure) return false;
         nnv_result_end(j->result, NNVTS_WHY_ACCEPTED, "executed a model that a driver must refuse");
         break;
+    case NNV_OUTCOME_COMPILED:
+        j->result->verdict = NNVTS_PASS;
+        j->result->compared = 1; /* that it compiles */
+        if (j->spec->expect_failure)
+            nnv_result_end(j->result, NNVTS_WHY_NOT_APPLICABLE,
+                           "it compiled, and may be refused when it is executed, which is not tried");
+        break;
     case NNV_OUTCOME_REFUSED:
         if (j->spec->expect_failure)
             judge_refusal(j);

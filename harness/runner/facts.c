@@ -149,6 +149,7 @@ void nnv_config_facts(const struct nnv_run_config *config, struct nnv_run_facts 
         .suspend = config->suspend_hook,
         .repeat = config->repeat,
         .determinism = config->determinism != NNV_DETERMINISM_OFF,
+        .compile_only = config->compile_only,
         .saturation = config->saturation,
         .networks = config->networks,
     };

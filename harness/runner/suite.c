@@ -57,6 +57,10 @@ enum nnv_status nnv_list_suites(const struct nnv_run_config *config, const char 
         const struct nnv_suite *s = table[i];
         bool by_default = s->by_default || (s->for_libraries && nnv_client_is_library(config->driver));
         if (!all && (suites == NULL ? !by_default : !names_hold(suites, s->name))) continue;
+        if (config->compile_only && s->run != NULL) { /* it executes what it compiles */
+            if (suites == NULL || all) continue;
+            return nnv_fail(err, NNV_INVALID, "--compile-only: suite %s executes models", s->name);
+        }
         st = s->list(config, list, err);
         if (st != NNV_OK) return nnv_at(err, st, "suite %s", s->name);
     }

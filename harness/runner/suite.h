@@ -48,6 +48,7 @@ struct nnv_run_config {
     const struct nnv_passes *passes; /**< JUDGE: what the answers are compared with; or NULL */
     enum nnv_leak_watch leaks;
     bool one_cpu;                  /**< workers may use one processor only */
+    bool compile_only;             /**< models are compiled, and nothing is executed */
     uint32_t repeat;               /**< times that each case is run; 0 is 1 */
     uint64_t keep_below;           /**< of which passes the answers are kept, see keep.h; 0: of none */
     struct nnv_coverage *coverage; /**< where what is reached of the driver's code is summed up; NULL: nobody asks */

@@ -324,6 +324,7 @@ static bool open_driver(struct worker *w, struct nnv_client *client) {
     enum nnv_status s = lasting != NULL ? nnv_process_state_take(&w->state, lasting, &err) : nnv_no_memory(&err);
     w->channel->phase = NNV_PHASE_OPEN;
     if (s == NNV_OK) s = nnv_client_open(client, config->driver_path, config->driver_options, &err);
+    client->compile_only = config->compile_only;
     leave_if_forked(w);
     /* a limit that it lowers for good when it is opened is how it wants to run */
     if (w->state.variables != NULL) (void)nnv_process_state_restore(&w->state);

@@ -204,6 +204,24 @@ for a, b in zip(timed, timed[1:]):
     assert b[0] >= a[1] - 2, (b[3], "ran beside", a[3])
 P
 }
+# Where there is no device: what is claimed must compile, what has a mistake be refused, and nothing is executed.
+test_compile_only() {
+    local tanh='op:TANH & type:float32'
+    check 0 nnvts run --driver faulty:crash-execute --suite ops --filter "$tanh" --compile-only --out dies -q
+    hasnt dies/journal.jsonl '"phase":"execute"'
+    has dies/journal.jsonl '"compile_only":true'
+    check 1 nnvts run --driver faulty:crash-execute --suite ops --filter 'ops/TANH/float32/rank1/0' --out executed -q
+    check 1 nnvts run --driver faulty:claims-but-fails --suite ops --filter "$tanh" --compile-only --out claims -q
+    has claims/journal.jsonl 'prepare_model answered GENERAL_FAILURE'
+    check 0 nnvts run --driver sample:minimal --suite ops --filter '(op:RELU | op:TANH) & type:float32' --compile-only --out none -q
+    has "$OUT" "0 failed"
+    has "$OUT" "unsupported"
+    check 0 nnvts run --driver cpu --suite ops --filter 'ops/TANH/float32/refused*' --compile-only --out refused -q
+    check 2 nnvts run --driver cpu --suite ops,exec --compile-only
+    has "$ERR" "suite exec executes models"
+    check 2 nnvts run --driver faulty:crash-execute --suite ops --filter "$tanh" --out dies --resume
+    has "$ERR" "--compile-only"
+}
 # Few results, or equal ones, are drawn again where a seed leaves nothing of them to compare.
 test_each_seed_leaves_something_to_compare() {
     check 0 nnvts run --driver cpu --seed 202 --filter 'ops/MUL/float16/cover/33' --out out.few

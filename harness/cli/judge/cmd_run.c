@@ -38,6 +38,7 @@ static const struct nnv_verb_help help = {
                 "nnvts run -d cpu --resume                     go on with an interrupted run\n"
                 "nnvts run -d cpu --baseline results/41        and what changed since that run\n"
                 "nnvts run -d ./npu.so --stress 60 --pressure cpu,memory  many models at once on a busy machine\n"
+                "nnvts run -d ./npu.so --compile-only          a compiler where its device is not\n"
                 "nnvts run -d ./npu.so --coverage              what is reached of its code, where it counts that\n"
                 "nnvts run -d cpu -s randgraph --until-saturated 5  graphs until little is new in them\n"
                 "nnvts run -k op:CONV_2D --matrix options.ini  a run for each set of options, side by side\n"
@@ -127,6 +128,8 @@ static enum nnv_status set_repeats(struct nnv_run_config *config, uint64_t repea
                                    struct nnv_err *err) {
     if (repeat == 0 || repeat > NNV_REPEAT_MAX)
         return nnv_fail(err, NNV_INVALID, "--repeat %" PRIu64 ": expected 1 to %d", repeat, NNV_REPEAT_MAX);
+    if (config->compile_only && determinism)
+        return nnv_fail(err, NNV_INVALID, "--determinism compares answers: without --compile-only");
     if (repeat > 1 && determinism)
         return nnv_fail(err, NNV_INVALID,
                         "--repeat and --determinism don't go together: each runs a case several times");
@@ -166,7 +169,7 @@ struct command {
     struct nnv_opt_list expect, models;
     const char *usual_specs; /* of the environment */
     struct nnv_expectations expectations;
-    bool determinism, coverage;
+    bool determinism, compile_only, coverage;
     struct nnv_coverage reached;
     uint64_t repeat, flakes_ns, stress_ns, max_failures, max_timeouts, min_judged, disk_mb, silence_ns;
     uint64_t keep_passes;
@@ -256,6 +259,7 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     if (x->stress_ns > 0 && config.leaks == NNV_LEAKS_SOME)
         config.leaks = NNV_LEAKS_OFF; /* it sees itself what grows */
     if (x->coverage) config.coverage = &x->reached;
+    config.compile_only = x->compile_only;
     if (s == NNV_OK) s = set_repeats(&config, x->repeat, x->determinism, err);
     if (s == NNV_OK) s = nnv_cli_saturate(c->saturated, &config, c->arena, err);
     if (s == NNV_OK) s = nnv_cli_cases(c, &config, &list, err);
@@ -337,6 +341,8 @@ static int run(int argc, char **argv) {
          "the same bytes each time: executed, compiled again, in another process, with other threads", NULL},
         NNV_OPTION_COVERAGE(x.coverage),
         NNV_OPTION_SATURATED(x.c),
+        {0, "compile-only", NNV_OPT_FLAG, &x.compile_only, NULL,
+         "ask and compile, execute nothing: for a compiler without its device", NULL},
         {0, "leaks", NNV_OPT_CHOICE, &x.leaks, "W",
          "of which cases is counted what they leave behind: descriptors, threads, memory", leak_watches},
         {0, "max-failures", NNV_OPT_U64, &x.max_failures, "N", "end the run when N cases have gone wrong (0: never)",
