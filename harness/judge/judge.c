@@ -385,11 +385,8 @@ static bool judge_outcome(const struct judging *j) {
         nnv_result_end(j->result, NNVTS_WHY_ACCEPTED, "executed a model that a driver must refuse");
         break;
     case NNV_OUTCOME_COMPILED:
-        j->result->verdict = NNVTS_PASS;
-        j->result->compared = 1; /* that it compiles */
-        if (j->spec->expect_failure)
-            nnv_result_end(j->result, NNVTS_WHY_NOT_APPLICABLE,
-                           "it compiled, and may be refused when it is executed, which is not tried");
+        j->result->compared = 1; /* that it compiles; what has a mistake may be refused when it is executed */
+        nnv_result_end(j->result, j->spec->expect_failure ? NNVTS_WHY_NOT_APPLICABLE : NNVTS_WHY_NONE, "%s", "");
         break;
     case NNV_OUTCOME_REFUSED:
         if (j->spec->expect_failure)
