@@ -135,17 +135,20 @@ enum nnv_status nnv_reach_of(const struct nnv_run_config *config, const struct n
                              struct nnv_arena *arena, struct nnv_reach *reach, struct nnv_err *err) {
     const uint64_t start = nnv_now_ns();
     struct nnv_arena *scratch = nnv_arena_new();
-    *reach = (struct nnv_reach){.item = NNV_NEW(arena, const char *, count + 1)};
-    enum nnv_status st = scratch && reach->item ? NNV_OK : nnv_no_memory(err);
+    *reach = (struct nnv_reach){.item = NNV_NEW(arena, const char *, count + 1),
+                                .by = NNV_NEW(arena, struct nnv_reached, count + 1)};
+    enum nnv_status st = scratch && reach->item && reach->by ? NNV_OK : nnv_no_memory(err);
     for (size_t i = 0; i < count && st == NNV_OK; i++) {
         const char *fault;
         bool values = false;
-        if (strcmp(cases[i].suite, "ops") != 0) continue;
+        const bool spec = strcmp(cases[i].suite, "spec") == 0;
+        if (!spec && strcmp(cases[i].suite, "ops") != 0) continue;
         nnv_arena_reset(scratch);
         st = nnv_reach_case(config, &cases[i], scratch, &fault, &values, err);
         if (st != NNV_OK) return nnv_at(err, st, "%s", cases[i].name);
         *(values ? &reach->cases : &reach->other) += 1;
         if (values && !fault) reach->item[reach->count++] = cases[i].name;
+        if (fault && spec) reach->by[reach->shown++] = (struct nnv_reached){cases[i].name, fault};
     }
     nnv_arena_free(scratch);
     reach->seconds = (double)(nnv_now_ns() - start) / 1e9;

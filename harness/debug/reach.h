@@ -5,12 +5,16 @@
 
 #include "harness/runner/suite.h"
 
-/** The cases of suite `ops` among those asked for. */
+/** The cases of the suites `ops` and `spec` among those asked for. */
 struct nnv_reach {
     size_t cases;      /**< with values that faults were tried on */
     size_t other;      /**< that are judged without values: models to refuse, outputs without elements */
     size_t count;      /**< cases that no fault reaches */
     const char **item; /**< their names */
+    size_t shown;      /**< cases of `spec` that a fault reaches */
+    struct nnv_reached {
+        const char *name, *fault;
+    } * by; /**< which */
     double seconds;
 };
 
@@ -24,7 +28,7 @@ NNV_USE_RESULT enum nnv_status nnv_reach_spec(const struct nnv_spec *spec, enum 
 NNV_USE_RESULT enum nnv_status nnv_reach_case(const struct nnv_run_config *config, const struct nnv_case *c,
                                               struct nnv_arena *arena, const char **fault, bool *values,
                                               struct nnv_err *err);
-/** All cases of suite `ops` of a list; item is arena's. */
+/** All cases of the suites `ops` and `spec` of a list; item and by are arena's. */
 NNV_USE_RESULT enum nnv_status nnv_reach_of(const struct nnv_run_config *config, const struct nnv_case *cases,
                                             size_t count, struct nnv_arena *arena, struct nnv_reach *reach,
                                             struct nnv_err *err);

@@ -101,6 +101,10 @@ test_trackers() {
     cases=$(grep -chE '"source":"https://github.com/[^/]+/[^/]+/(issues|pull)/[0-9]+: ' "$folder"/*.jsonl | paste -sd+ | bc)
     same "$cases" "$(cat "$folder"/*.jsonl | wc -l)"
     [ "$cases" -ge 40 ] || fail "only $cases cases"
+    same "$(grep -ohE 'https://github.com/[^:]*' "$folder"/*.jsonl | sort -u | wc -l)" "$cases" "reports, each once"
+    check 0 nnvts audit --reach --suite spec --specs "$folder" --out reach
+    has "$OUT" "0 of $cases cases with values fail with no fault of the catalogue"
+    same "$(grep -c '^  "spec/.*": "[a-z-]*"' reach/reach.json)" "$cases" "cases, each with a fault that it notices"
     run 1 faulty:dilation-ignored "$folder"
     has out/journal.jsonl '"case":"spec/convolutions/keras_10967_conv_2d_float32_a","suite":"spec"'
     run 1 faulty:avg-pool-counts-padding "$folder"

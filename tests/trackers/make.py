@@ -62,6 +62,19 @@ def convolutions(out):
         (q8('0.02', 117), q8('0.03', 140), q8('0.02', 30)), [1, 4, 4, 2], [3, 2, 2, 2], (1, 1), SAME, RELU6)
     add('microsoft/onnxruntime#29130', 'nothing but zeros beyond 2,048 pixels', plain, conv.FLOAT, [1, 1, 2056, 1], [1, 1, 1, 1],
         (1, 1), conv.BOTH_VALID, NONE)
+    add('apache/tvm#13364', 'requantisation folded into the bias, at padded edges', plain, conv.SIGNED_CHANNELS, [1, 5, 5, 4],
+        [3, 3, 3, 4], (1, 1), SAME, RELU6)
+    add('apache/tvm#4807', 'pull: padding with the code 0, which is not the number 0', plain, conv.QUANT, [1, 4, 4, 3],
+        [2, 3, 3, 3], (1, 1), SAME, NONE)
+    add('iree-org/iree#18600', 'by depth, 7 by 7, in floats', by_depth, conv.FLOAT, [1, 9, 9, 3], [1, 7, 7, 3], (1, 1), SAME, NONE)
+    add('tensorflow/tensorflow#61934', 'by depth, the channel behind the last full register', by_depth, conv.FLOAT, [1, 4, 4, 25],
+        [1, 3, 3, 25], (1, 1), SAME, NONE)
+    add('google-ai-edge/LiteRT#4847', 'padding SAME at a stride above the filter', plain, conv.FLOAT, [1, 17, 18, 2], [2, 3, 3, 2],
+        (10, 10), SAME, NONE)
+    add('google/XNNPACK#1922', 'a scale for each channel, in signed bytes', plain, conv.SIGNED_CHANNELS, [2, 2, 4, 1], [3, 2, 2, 1],
+        (1, 1), conv.BOTH_VALID, NONE)
+    add('google/XNNPACK#958', 'padding at the end alone', by_depth, conv.FLOAT, [1, 6, 6, 3], [1, 3, 3, 3], (2, 2),
+        ((0, 1), (0, 1)), NONE)
 
     def transposed(report, words, *args):
         out.case(report, words)
@@ -72,6 +85,8 @@ def convolutions(out):
                (2, 2), NONE, False)
     transposed('Xilinx/Vitis-AI#517', 'a stride above the extent of the filter', conv.FLOAT, [1, 3, 3, 2], [2, 3, 3, 2], (4, 4), 1,
                (12, 12), NONE, False)
+    transposed('tensorflow/tflite-micro#707', 'the activation read from another structure', conv.SIGNED, [1, 3, 3, 2], [3, 3, 3, 2],
+               (2, 2), 1, (6, 6), RELU6, False)
 
 
 def broadcasts(out):
@@ -93,6 +108,8 @@ def broadcasts(out):
     add('tensorflow/tensorflow#58000', 'one channel over several', 'MUL', times, [1, 4, 5, 3], [1, 4, 5, 1])
     add('aws-neuron/aws-neuron-sdk#1138', 'a scale a row', 'MUL', times, [3, 4, 5], [3, 4, 1])
     add('tinygrad/tinygrad#90', 'a row over a batch of more than one', 'ADD', plus, [2, 4, 3], [1, 1, 3])
+    add('uxlfoundation/oneDNN#1541', 'one number over channels that are no multiple of 8', 'ADD', plus, [2, 15, 3, 5], [1, 1, 1, 1])
+    add('uxlfoundation/oneDNN#985', 'both operands are repeated', 'MUL', times, [1, 3, 4, 4], [2, 1, 4, 4])
     out.case('tensorflow/tensorflow#36645', 'an exponent of one element')
     x = Random('pow').reals(F32, [2, 3, 4], Fraction(1, 8), 3)
     y = broadcast(x.real, Array([1], [Fraction(3)]), real.power)
@@ -129,6 +146,8 @@ def windows(out):
         (2, 2), (1, 1), ((1, 0), (0, 1)))
     add('ROCm/AMDMIGraphX#1766', 'padding is no number that could be the largest', largest, max, F32, [1, 4, 4, 2], (2, 3), (1, 1),
         ((1, 0), (2, 1)))
+    add('tenstorrent/tt-metal#15731', 'channels above 32 that are no multiple of it', largest, max, F32, [1, 4, 4, 48], (2, 2),
+        (2, 2), conv.BOTH_VALID)
 
     def resized(report, words, dims, size, align, half):
         out.case(report, words)
@@ -137,6 +156,7 @@ def windows(out):
         out.add('RESIZE_BILINEAR', 'float32', [x, size[1], size[0], False, align, half], [y])
     resized('intel/webml-polyfill#468', 'aligned corners ignored', [1, 3, 4, 2], (7, 5), True, False)
     resized('tensorflow/tfjs#1729', 'centres of pixels, without aligned corners', [1, 3, 3, 1], (6, 6), False, True)
+    resized('microsoft/onnxruntime#12091', 'a line of one pixel made longer', [1, 1, 2, 3], (5, 2), False, False)
 
 
 def moves(out):
@@ -164,6 +184,29 @@ def moves(out):
         out.add('CONCATENATION', spec.tag(form_y), [*xs, 0], [rounded(form_y, y)])
     joined('tensorflow/tensorflow#37544', 'inputs of other scales', (q8('0.05', 3), q8('0.21', 130)), q8('0.25', 120))
     joined('pytorch/pytorch#46604', 'the result encoded like the first input', (q8s('0.02', 5), q8s('0.3', -40)), q8s('0.31', -38))
+    joined('rockchip-linux/rknn-toolkit#391', 'three inputs, none of them with the scale of the result',
+           (q8('0.1', 0), q8('0.04', 200), q8('0.22', 90)), q8('0.3', 60))
+
+    def chained(report, words, name, x, first, second):
+        """first and second: an operation, what it gets beside what was before, and what it gives."""
+        out.case(report, words)
+        g = spec.Graph()
+        value = g.input(x)
+        for operation, more, y in (first, second):
+            inputs = [value, *(g.input(m) for m in more)]
+            value = g.output(y) if y is second[2] else g.operand(y.form.name, y.dims, 'TEMPORARY_VARIABLE')
+            g.operation(operation, inputs, [value])
+        out.graph(name, g, '', True)
+    x = Random('transposed').fill(F32, [1, 2, 3, 4])
+    t = codes(F32, x.permute([0, 2, 3, 1]))
+    chained('microsoft/onnxruntime#31986', 'an image that was transposed is resized with other strides', 'transpose_resize', x,
+            ('TRANSPOSE', [ints(0, 2, 3, 1)], t),
+            ('RESIZE_NEAREST_NEIGHBOR', [8, 6, False], codes(F32, pool.nearest(t, (6, 8), False, False))))
+    x, b = Random('gathered').fill(F32, [2, 5, 3]), const(Random('row').fill(F32, [3]))
+    inputs, (y,) = move.gather(x, 1, tensor(I32, [2], [4, 1]))
+    t = codes(F32, y)
+    chained('openvinotoolkit/openvino#31139', 'pull: a sum fused into a gather has its other operand elsewhere', 'gather_add', x,
+            ('GATHER', inputs[1:], t), ('ADD', [b, NONE], rounded(F32, broadcast(t.real, b.real, lambda p, q: p + q))))
 
 
 def reductions(out):
@@ -173,6 +216,9 @@ def reductions(out):
     out.case('Samsung/ONE#9976', 'pull: half a unit too much, of a mean in 8 bits')
     x = Random('one').fill(q8('0.1', 20), [3, 7])
     out.add('MEAN', 'rounded', [x, ints(1), 0], [rounded(x.form, reduce.reduced(x.real, [1], False, reduce.mean))])
+    out.case('google-ai-edge/LiteRT#7441', 'a mean of five that is rounded twice')
+    x = Random('litert').fill(q8s('0.1', -20), [4, 5])
+    out.add('MEAN', 'signed', [x, ints(1), 0], [rounded(x.form, reduce.reduced(x.real, [1], False, reduce.mean))])
     out.case('tenstorrent/tt-metal#21120', 'positions along the last axis, which goes')
     x = reduce.distinct(Random('argmax'), F32, [3, 37])
     out.add('ARGMAX', 'float32', [x, 1], [codes(I32, reduce.reduced(x, [1], False, lambda v: v.index(max(v))))], True)
@@ -195,6 +241,9 @@ def products(out):
         out.add('FULLY_CONNECTED', spec.tag(forms[0]), [x, w, b, NONE], [rounded(forms[2], y)], forms[0] is F32)
     add('Maratyszcza/NNPACK#43', 'a batch that is no power of two', conv.FLOAT, [3, 8], [5, 8])
     add('tensorflow/tensorflow#45394', 'requantisation of many outputs', conv.SIGNED, [4, 16], [33, 16])
+    add('iree-org/iree#24583', 'zero points of both that are not subtracted', conv.QUANT, [8, 16], [17, 16])
+    add('google-ai-edge/LiteRT#8979', 'an error that grows with the sum of a row of weights', conv.SIGNED, [2, 24], [6, 24])
+    add('google/XNNPACK#5935', 'an odd number of inputs', conv.SIGNED, [3, 23], [19, 23])
 
 
 def constants(out):

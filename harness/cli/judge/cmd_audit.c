@@ -360,6 +360,14 @@ static void reach_json(const struct nnv_reach *reach, struct nnv_text *t) {
         nnv_json_string(&j, NULL, reach->item[i]);
     }
     nnv_json_close(&j, ']');
+    if (reach->shown > 0) {
+        nnv_json_open(&j, "reached", '{');
+        for (size_t i = 0; i < reach->shown; i++) {
+            j.line = "\n  ";
+            nnv_json_string(&j, reach->by[i].name, reach->by[i].fault);
+        }
+        nnv_json_close(&j, '}');
+    }
     nnv_json_close(&j, '}');
     nnv_text_add(t, "\n");
 }
@@ -371,7 +379,7 @@ static enum nnv_status measure_reach(struct asked *q, struct nnv_err *err) {
     struct nnv_run_config config;
     struct nnv_reach reach = {0};
     struct nnv_text t = {0};
-    q->cli.suite = "ops";
+    if (q->cli.suite == NULL) q->cli.suite = "ops";
     enum nnv_status st = nnv_cli_config(&q->cli, arena, &config, err);
     if (st == NNV_OK) st = nnv_cli_cases(&q->cli, &config, &list, err);
     if (st == NNV_OK) st = nnv_reach_of(&config, list.item, list.count, arena, &reach, err);
@@ -431,7 +439,7 @@ static int run(int argc, char **argv) {
          "cases)",
          NULL},
         {0, "reach", NNV_OPT_FLAG, &q.reach, NULL,
-         "plant faults into golden answers of operations: the cases that none makes fail", NULL},
+         "plant faults into golden answers (suites ops, spec): the cases that none makes fail", NULL},
         NNV_OPTION_COUNT(q.cli),
         {0, "markdown", NNV_OPT_FLAG, &q.cli.markdown, NULL, "print the list of bugs; run nothing", NULL},
         NNV_OPTION_TIER(q.cli),
