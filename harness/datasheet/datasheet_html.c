@@ -157,6 +157,18 @@ static void add_abouts(struct nnv_text *t, const struct nnv_numeric *n, uint32_t
     }
 }
 
+/** A line for what fact k says, unless one before says the same; i is the first about this. */
+static void add_statement(struct nnv_text *t, const struct nnv_numeric *n, uint32_t i, uint32_t k) {
+    const struct nnv_numeric_fact *f = &n->fact[k];
+    for (uint32_t before = i; before < k; before++)
+        if (same_statement(&n->fact[before], f)) return;
+    nnv_page_text(t, "<tr><td class=\"keep\">", i == k ? f->what : "", "</td>");
+    nnv_page_text(t, f->finding ? "<td class=\"keep wrong\"><b>" : "<td class=\"keep\"><b>", f->is,
+                  "</b></td><td class=\"keep\">");
+    add_abouts(t, n, k);
+    nnv_page_text(t, "</td><td class=\"keep soft\">", f->evidence, "</td></tr>\n");
+}
+
 static void add_numeric(struct nnv_text *t, const struct nnv_datasheet *sheet) {
     static const char *const heads[] = {"", "is", "of", "seen", NULL};
     const struct nnv_numeric *n = &sheet->numeric;
@@ -165,14 +177,10 @@ static void add_numeric(struct nnv_text *t, const struct nnv_datasheet *sheet) {
     nnv_page_text(t, " What it can be judged by: <code>--arithmetic ", sheet->arithmetic, "</code></p>\n");
     nnv_page_table(t, heads);
     for (uint32_t i = 0; i < n->count; i++) {
-        bool said = false;
-        for (uint32_t k = 0; k < i && !said; k++) said = same_statement(&n->fact[k], &n->fact[i]);
-        if (said) continue;
-        nnv_page_text(t, "<tr><td class=\"keep\">", n->fact[i].what, "</td>");
-        nnv_page_text(t, n->fact[i].finding ? "<td class=\"keep wrong\"><b>" : "<td class=\"keep\"><b>", n->fact[i].is,
-                      "</b></td><td class=\"keep\">");
-        add_abouts(t, n, i);
-        nnv_page_text(t, "</td><td class=\"keep soft\">", n->fact[i].evidence, "</td></tr>\n");
+        bool told = false;
+        for (uint32_t k = 0; k < i && !told; k++) told = strcmp(n->fact[k].what, n->fact[i].what) == 0;
+        for (uint32_t k = i; k < n->count && !told; k++)
+            if (strcmp(n->fact[k].what, n->fact[i].what) == 0) add_statement(t, n, i, k);
     }
     nnv_page_table_end(t);
 }
@@ -354,16 +362,21 @@ void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t) {
     nnv_text_add(t, "</header>\n<main>\n");
     add_changes(t, sheet);
     add_findings(t, sheet);
+    nnv_text_add(t, "<h2>What it supports</h2>\n");
+    add_plain(t, sheet, "all", "Always, in all types");
+    add_plain(t, sheet, "none", "Never");
+    nnv_text_addf(t, "<p>%zu pairs of an operation and its types under <a href=\"#conditions\">conditions</a>.</p>\n",
+                  some);
     add_profiles(t, sheet);
     add_numeric(t, sheet);
     add_cliffs(t, sheet->cliffs);
     add_speeds(t, sheet->speeds);
-    nnv_text_add(t, "<h2>What it supports</h2>\n<p class=\"soft\">Conditions are learnt from the driver's own answers "
-                    "to getSupportedOperations, and verified on models that they were not learnt from: how many of the "
-                    "models that they call supported are (right), and how many of the supported ones they call so "
-                    "(found). Some models that it supports are computed, and judged.</p>\n");
-    add_plain(t, sheet, "all", "Supported always, in all types");
-    add_plain(t, sheet, "none", "Supported never");
+    nnv_text_add(t,
+                 "<h2 id=\"conditions\">Under which conditions</h2>\n<p class=\"soft\">Conditions are learnt from the "
+                 "driver's own answers "
+                 "to getSupportedOperations, and verified on models that they were not learnt from: how many of the "
+                 "models that they call supported are (right), and how many of the supported ones they call so "
+                 "(found). Some models that it supports are computed, and judged.</p>\n");
     nnv_page_table(t, heads);
     for (size_t i = 0; i < sheet->rows; i++) {
         const size_t first = first_of(sheet, i);

@@ -84,23 +84,22 @@ static bool is_chosen(const struct nnv_numeric_engine *e, int32_t op) {
     return !e->operations || fnmatch(e->operations, nnv_op(op)->name, 0) == 0;
 }
 
-/** What shows in many or long sums, part i. False: there is no such part. */
-static bool measure_long_sums(const struct nnv_numeric_engine *e, uint32_t i) {
-    enum { SUMS = sizeof sums / sizeof *sums, TYPES = 4 };
+enum { SUMS = sizeof sums / sizeof *sums, FLOATS = 2, TYPES = 4, MEASURES = 3, LONG_SUMS = SUMS * TYPES * MEASURES };
+
+/** What shows in many or long sums, part i of LONG_SUMS. */
+static void measure_long_sums(const struct nnv_numeric_engine *e, uint32_t i) {
     static const int32_t types[TYPES] = {ANEURALNETWORKS_TENSOR_FLOAT32, ANEURALNETWORKS_TENSOR_FLOAT16,
                                          ANEURALNETWORKS_TENSOR_QUANT8_ASYMM,
                                          ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED};
     static void (*const measures[])(const struct nnv_numeric_engine *,
                                     struct nnv_sums) = {nnv_measure_drift, nnv_measure_depth, nnv_measure_overflow};
-    if (i >= SUMS * TYPES * (sizeof measures / sizeof *measures)) return false;
     const struct nnv_sums s = {sums[i % SUMS], types[i / SUMS % TYPES]};
     if (is_chosen(e, s.op)) measures[i / (SUMS * TYPES)](e, s);
-    return true;
 }
 
 /** Measures part i. False: there is no such part. */
 static bool measure(const struct nnv_numeric_engine *e, uint32_t i) {
-    enum { SUMS = sizeof sums / sizeof *sums, FLOATS = 2, SMALL = 2, MOST = 256 };
+    enum { SMALL = 2, MOST = 256 };
     static const int32_t small[SMALL] = {ANEURALNETWORKS_ADD, ANEURALNETWORKS_MUL};
     const struct nnv_op *unary[MOST];
     if (i < SUMS * FLOATS) {
@@ -109,6 +108,11 @@ static bool measure(const struct nnv_numeric_engine *e, uint32_t i) {
         return true;
     }
     i -= SUMS * FLOATS;
+    if (i < LONG_SUMS) {
+        measure_long_sums(e, i);
+        return true;
+    }
+    i -= LONG_SUMS;
     if (i < SMALL * FLOATS) {
         if (is_chosen(e, small[i % SMALL])) nnv_measure_subnormals(e, small[i % SMALL], floats[i / SMALL]);
         return true;
@@ -128,11 +132,8 @@ static bool measure(const struct nnv_numeric_engine *e, uint32_t i) {
     }
     i--;
     const size_t n = functions(unary);
-    if (i < n * FLOATS) {
-        if (is_chosen(e, unary[i % n]->code)) nnv_measure_function(e, unary[i % n]->code, floats[i / n]);
-        return true;
-    }
-    return measure_long_sums(e, i - (uint32_t)(n * FLOATS));
+    if (i < n * FLOATS && is_chosen(e, unary[i % n]->code)) nnv_measure_function(e, unary[i % n]->code, floats[i / n]);
+    return i < n * FLOATS;
 }
 
 void nnv_numeric_measure(const struct nnv_numeric_engine *e) {

@@ -31,7 +31,7 @@ test_planted_conditions() {
     has "$ERR" "--arithmetic: cpu/none.json: is no datasheet.json"
     has cpu/datasheet.html "How it computes"
     grep -q 'Of \([0-9]*\) models that it claims to support, and that were computed, \1 are right\.' cpu/datasheet.html || fail "cpu: claims"
-    has cpu/datasheet.html "<b>Supported always, in all types:</b> ADD, "
+    has cpu/datasheet.html "<b>Always, in all types:</b> ADD, "
     hasnt cpu/datasheet.json '"inf ulp"'
     # every pair was asked to the end: no process of nnvts itself died of a model that it made
     hasnt cpu/datasheet.json '"ended"'

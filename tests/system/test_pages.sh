@@ -59,6 +59,15 @@ test_other_pages() {
     nnvts bench --driver cpu --model speech_float --count 2 --time 0.1 --layers --roofline --out roof >/dev/null || fail "bench --roofline"
     good compare.html trend.html bisect.html partition.html bench/report.html roof/report.html
 }
+test_datasheets() {
+    needs_browser
+    check 1 nnvts datasheet --driver sample:conditions --profile keyword-float32 -o conditions -q
+    check 0 nnvts datasheet --driver sample:sums-truncated -k FULLY_CONNECTED -o wrong -q
+    check 0 nnvts datasheet --driver sample:cliffs -k RELU --cliffs --speed -o cliffs -q
+    has wrong/datasheet.html "What may be wrong"
+    has conditions/datasheet.html "What it suffices for"
+    good conditions/datasheet.html wrong/datasheet.html cliffs/datasheet.html
+}
 # A cell that is no cell any more, and a page that is wider than the window, are noticed.
 test_bad_pages_are_noticed() {
     needs_browser
