@@ -17,8 +17,9 @@
 #include "host/relay/frames.h"
 
 enum { CONNECT_MS = 5000 };
-static const char expected[] = "expected a machine behind the colon: remote:HOST[:PORT][/DRIVER], "
-                               "remote:ssh://USER@HOST/DRIVER, after options such as key=FILE,";
+static const char expected[] =
+    "expected a machine behind the colon: remote:HOST[:PORT][/DRIVER], "
+    "remote:ssh://USER@HOST/DRIVER, remote:adb://SERIAL/DRIVER, after options such as key=FILE,";
 
 /* --------------------------------------------------------------------- reading */
 
@@ -32,6 +33,8 @@ static const char *read_option(struct remote_place *p, char **text) {
         p->key = value;
     } else if (strncmp(name, "ssh=", 4) == 0) {
         p->ssh = value;
+    } else if (strncmp(name, "adb=", 4) == 0) {
+        p->adb = value;
     } else if (strncmp(name, "program=", 8) == 0) {
         p->program = value;
     } else if (strncmp(name, "wait=", 5) == 0) {
@@ -39,9 +42,19 @@ static const char *read_option(struct remote_place *p, char **text) {
         if (*end || end == value || !(seconds >= 0 && seconds <= 86400)) return "wait= takes seconds";
         p->wait_ns = (uint64_t)(seconds * 1e9);
     } else {
-        return "remote takes key=FILE, wait=SECONDS, ssh=PROGRAM and program=PATH";
+        return "remote takes key=FILE, wait=SECONDS, ssh=PROGRAM, adb=PROGRAM and program=PATH";
     }
     return NULL;
+}
+
+static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.:%-_@";
+
+/** A serial as "adb devices" says it, of `length` bytes, or none. */
+static bool read_serial(struct remote_place *p, const char *text, size_t length) {
+    if (length >= sizeof p->host || *text == '-' || strspn(text, letters) < length) return false;
+    memcpy(p->host, text, length);
+    p->host[length] = '\0';
+    return true;
 }
 
 /** HOST, HOST:PORT, [HOST], [HOST]:PORT, of `length` bytes. */
@@ -55,7 +68,6 @@ static bool read_host(struct remote_place *p, const char *text, size_t length) {
     } else if (colon) {
         end = colon;
     }
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.:%-_@";
     const size_t n = (size_t)(end - begin), digits = colon ? (size_t)(text + length - colon) - 1 : 0;
     if (n == 0 || n >= sizeof p->host || *begin == '-' || strspn(begin, letters) < n || (colon && *colon != ':') ||
         digits > 5 || (colon && (digits == 0 || strspn(colon + 1, "0123456789") < digits)))
@@ -67,7 +79,7 @@ static bool read_host(struct remote_place *p, const char *text, size_t length) {
 }
 
 const char *remote_place_read(const char *text, struct remote_place *p) {
-    *p = (struct remote_place){.ssh = "ssh", .program = "nnvts-host", .wait_ns = 5000000000};
+    *p = (struct remote_place){.ssh = "ssh", .adb = "adb", .wait_ns = 5000000000};
     p->key = getenv("NNVTS_REMOTE_KEY");
     if (!text || !*text || (size_t)snprintf(p->text, sizeof p->text, "%s", text) >= sizeof p->text) return expected;
     char *at = p->text;
@@ -76,11 +88,12 @@ const char *remote_place_read(const char *text, struct remote_place *p) {
         const char *wrong = at[strcspn(at, "=/,")] == '=' ? read_option(p, &at) : expected;
         if (wrong) return wrong;
     }
-    p->over_ssh = strncmp(at, "ssh://", 6) == 0;
-    if (p->over_ssh) at += 6;
+    p->way = strncmp(at, "ssh://", 6) == 0 ? REMOTE_SSH : strncmp(at, "adb://", 6) == 0 ? REMOTE_ADB : REMOTE_TCP;
+    if (p->way != REMOTE_TCP) at += 6;
+    if (!p->program) p->program = p->way == REMOTE_ADB ? "/data/local/tmp/nnvts/nnvts-host" : "nnvts-host";
     const size_t length = strcspn(at, "/");
-    if (!read_host(p, at, length)) return expected;
-    if (!p->over_ssh && !*p->port) snprintf(p->port, sizeof p->port, "7557");
+    if (!(p->way == REMOTE_ADB ? read_serial(p, at, length) : read_host(p, at, length))) return expected;
+    if (p->way == REMOTE_TCP && !*p->port) snprintf(p->port, sizeof p->port, "7557");
     const char *driver = at + length;
     /* a name, or a path, which has another slash */
     if (*driver)
@@ -92,7 +105,7 @@ const char *remote_place_read(const char *text, struct remote_place *p) {
 /* -------------------------------------------------------------------- reaching */
 
 static const char *say(const struct remote_place *p, const char *why) {
-    return common_keep_textf("%s%s%s: %s", p->host, *p->port ? ":" : "", p->port, why);
+    return common_keep_textf("%s%s%s: %s", remote_place_name(p), *p->port ? ":" : "", p->port, why);
 }
 
 /** A connection to one address; -1 and errno. */
@@ -146,24 +159,37 @@ static void quote(char *to, size_t room, const char *text) {
     to[n] = '\0';
 }
 
-static int reach_ssh(const struct remote_place *p, pid_t *child, const char **error) {
+/** The words that start `command` there; of ssh a word stands in for a port that is not given. */
+static void words_of(const struct remote_place *p, const char *command, const char *words[12]) {
+    const char *const ssh[] = {p->ssh,
+                               "-T",
+                               "-oBatchMode=yes",
+                               "-oServerAliveInterval=5",
+                               "-oServerAliveCountMax=4",
+                               *p->port ? "-p" : "-T",
+                               *p->port ? p->port : "-T",
+                               "--",
+                               p->host,
+                               command,
+                               NULL};
+    /* no terminal, which would change bytes, and no byte that stands for an escape */
+    const char *const serial[] = {p->adb, "-s", p->host, "shell", "-T", "-e", "none", command, NULL};
+    const char *const only[] = {p->adb, "shell", "-T", "-e", "none", command, NULL};
+    const char *const *from = p->way == REMOTE_SSH ? ssh : *p->host ? serial : only;
+    do *words++ = *from;
+    while (*from++);
+}
+
+/** nnvts-host over the input and output of the program that starts it there. */
+static int reach_started(const struct remote_place *p, pid_t *child, const char **error) {
     int ends[2];
     char command[4 * REMOTE_TEXT_BYTES] = "exec ";
     quote(command, sizeof command, p->program);
     const size_t n = strlen(command);
     snprintf(command + n, sizeof command - n, " --stdio ");
     if (*p->driver) quote(command, sizeof command, p->driver);
-    const char *const plain[] = {p->ssh,
-                                 "-T",
-                                 "-oBatchMode=yes",
-                                 "-oServerAliveInterval=5",
-                                 "-oServerAliveCountMax=4",
-                                 *p->port ? "-p" : "-T",
-                                 *p->port ? p->port : "-T",
-                                 "--",
-                                 p->host,
-                                 command,
-                                 NULL};
+    const char *words[12];
+    words_of(p, command, words);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         *error = "out of descriptors";
         return -1;
@@ -178,7 +204,7 @@ static int reach_ssh(const struct remote_place *p, pid_t *child, const char **er
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    const int failed = posix_spawnp(child, p->ssh, &actions, &attributes, (char *const *)(uintptr_t)plain, environ);
+    const int failed = posix_spawnp(child, words[0], &actions, &attributes, (char *const *)(uintptr_t)words, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     close(ends[1]);
@@ -192,5 +218,5 @@ static int reach_ssh(const struct remote_place *p, pid_t *child, const char **er
 int remote_reach(const struct remote_place *p, pid_t *child, const char **error, bool *again) {
     *child = 0;
     *again = false;
-    return p->over_ssh ? reach_ssh(p, child, error) : reach_tcp(p, error, again);
+    return p->way == REMOTE_TCP ? reach_tcp(p, error, again) : reach_started(p, child, error);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file place.h Where a driver is: "[key=FILE,][wait=SECONDS,][ssh=PROGRAM,][program=PATH,]PLACE[/DRIVER]". */
+/** @file place.h Where a driver is:
+ * "[key=FILE,][wait=SECONDS,][ssh=PROGRAM,][adb=PROGRAM,][program=PATH,]PLACE[/DRIVER]". */
 #ifndef NNVTS_REMOTE_PLACE_H
 #define NNVTS_REMOTE_PLACE_H
 
@@ -10,15 +11,20 @@
 enum { REMOTE_TEXT_BYTES = 1024 };
 
 struct remote_place {
-    char text[REMOTE_TEXT_BYTES]; /**< of which key, ssh and program are parts */
-    const char *key;              /**< file; NULL: there is none */
-    const char *ssh, *program;    /**< of this machine; of the other one */
-    uint64_t wait_ns;             /**< for a board that does not answer yet */
-    bool over_ssh;
-    char host[256], port[8]; /**< host: of ssh with the user; port empty: ssh's own choice */
+    char text[REMOTE_TEXT_BYTES];                               /**< of which key, ssh, adb and program are parts */
+    const char *key;                                            /**< file; NULL: there is none */
+    const char *ssh, *adb;                                      /**< of this machine */
+    const char *program;                                        /**< nnvts-host on the other one */
+    uint64_t wait_ns;                                           /**< for a board that does not answer yet */
+    enum remote_way { REMOTE_TCP, REMOTE_SSH, REMOTE_ADB } way; /**< all but TCP start nnvts-host there */
+    char host[256], port[8]; /**< host: of ssh with the user, of adb a serial, empty: the only one; port empty: ssh's
+                                own choice */
     char
         driver[REMOTE_TEXT_BYTES]; /**< name or path on the other machine, and options; empty: the one that it serves */
 };
+
+/** What messages call it. */
+static inline const char *remote_place_name(const struct remote_place *p) { return *p->host ? p->host : "adb"; }
 
 /** NULL, or what is wrong. */
 const char *remote_place_read(const char *text, struct remote_place *place);

@@ -16,7 +16,7 @@
 #include "host/relay/relay.h"
 #include "place.h"
 
-static const uint64_t GREETING_NS = 5000000000, SSH_GREETING_NS = 20000000000;
+static const uint64_t GREETING_NS = 5000000000, STARTED_GREETING_NS = 20000000000;
 enum { AGAIN_NS = 200000000 };
 
 /** One connection, for one link, and the thread that relays. */
@@ -41,7 +41,7 @@ static void *relay(void *arg) {
 /* ------------------------------------------------------------------- connecting */
 
 static const char *say(const struct board *b, const char *why) {
-    return common_keep_textf("%.255s: %s", b->place.host, why);
+    return common_keep_textf("%.255s: %s", remote_place_name(&b->place), why);
 }
 
 static void hang_up(struct board *b) {
@@ -63,7 +63,7 @@ static const char *open_driver(struct board *b, bool *again) {
     size_t bytes;
     enum host_framed got = HOST_FRAMED_NONE;
     host_put_u32(&o, HOST_RELAY_OPEN);
-    host_put_text(&o, b->place.over_ssh ? "" : b->place.driver);
+    host_put_text(&o, b->place.way == REMOTE_TCP ? b->place.driver : "");
     bool ok = host_frames_put(&b->frames, &o) && host_frames_flush(&b->frames);
     while (ok && (got = host_frames_get(&b->frames, &data, &bytes)) == HOST_FRAMED_NONE)
         ok = host_wait(b->stream, POLLIN, GREETING_NS);
@@ -84,7 +84,7 @@ static const char *try_once(struct board *b, const struct host_key *key, bool *a
     b->stream = remote_reach(&b->place, &b->child, &why, again);
     if (b->stream < 0) return why;
     b->frames.in = b->frames.out = b->stream;
-    why = host_frames_connect(&b->frames, key, b->place.over_ssh ? SSH_GREETING_NS : GREETING_NS, again);
+    why = host_frames_connect(&b->frames, key, b->place.way == REMOTE_TCP ? GREETING_NS : STARTED_GREETING_NS, again);
     why = why ? say(b, why) : open_driver(b, again);
     if (why) hang_up(b);
     return why;
@@ -120,7 +120,7 @@ static enum nnvts_status begin(struct board *b, const char *text, int socket, co
     struct host_key *key = calloc(1, sizeof *key);
     enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
     *error = key ? remote_place_read(text, &b->place) : "out of memory";
-    if (!*error && b->place.key && !b->place.over_ssh) *error = host_key_read(b->place.key, key);
+    if (!*error && b->place.key && b->place.way == REMOTE_TCP) *error = host_key_read(b->place.key, key);
     if (!*error) *error = reach(b, key, &st);
     free(key);
     if (*error) return st;
@@ -174,7 +174,7 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
 
 const struct nnvts_driver *nnvts_driver_get(void) {
     static const char *const options[] = {"[key=FILE,][wait=SECONDS,]HOST[:PORT][/DRIVER]",
-                                          "ssh://[USER@]HOST[:PORT]/DRIVER", NULL};
+                                          "ssh://[USER@]HOST[:PORT]/DRIVER", "adb://[SERIAL]/DRIVER", NULL};
     static const struct nnvts_driver driver = {
         .options = options,
         .struct_size = sizeof driver,

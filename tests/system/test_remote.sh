@@ -293,6 +293,33 @@ test_broken_line() {
     done
     stop $LINE $SERVER
 }
+# adb's: over a script that takes the words which adb takes, and runs the command here, as a phone's shell would.
+test_adb() {
+    mkdir bin
+    cat >bin/adb <<S
+#!/bin/sh
+echo "\$*" >>"$PWD/words"
+S
+    cat >>bin/adb <<'S'
+if [ "$1" = -s ]; then
+    [ "$2" = emulator-5554 ] || { echo "adb: device '$2' not found" >&2; exit 1; }
+    shift 2
+fi
+[ "$1 $2 $3 $4" = "shell -T -e none" ] || { echo "adb: usage: shell [-e ESCAPE] [-n] [-Tt] [-x] [COMMAND...]" >&2; exit 1; }
+shift 4
+exec sh -c "$*"
+S
+    chmod +x bin/adb
+    local program="program=$NNVTS_BUILD/nnvts-host"
+    PATH="$PWD/bin:$PATH" check 0 nnvts run --driver "remote:$program,adb://emulator-5554$NNVTS_BUILD/drivers/cpu.so" --suite exec --tier smoke --out adb-run -q
+    hasnt adb-run/summary.json '"PASS": 0'
+    check 0 nnvts run --driver "remote:adb=$PWD/bin/adb,$program,adb:///cpu:threads=1" --filter 'ops/ADD/float32/rank1/0' --out adb-name -q
+    PATH="$PWD/bin:$PATH" refused "remote:wait=0.2,$program,adb://other/cpu" "other: "
+    PATH="$PWD/bin:$PATH" refused "remote:wait=0.2,adb:///cpu" "adb: "
+    has words "shell -T -e none exec '/data/local/tmp/nnvts/nnvts-host' --stdio 'cpu'"
+    refused "remote:$program,adb=$PWD/bin/none,adb:///cpu" "adb: No such file or directory"
+    refused "remote:adb://-s/cpu" "adb://SERIAL/DRIVER"
+}
 # ssh's own input and output instead of a port: over a real sshd of this machine.
 test_ssh() {
     command -v ssh >/dev/null && [ -x /usr/sbin/sshd ] || skip "no ssh and sshd (packages openssh-client, openssh-server)"
