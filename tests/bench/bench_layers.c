@@ -4,6 +4,8 @@
  * (oneDNN, XNNPACK), the golden reference and the peak of the processor: single layers, all convolutions of networks,
  * and whole networks, in turns within one process.
  * Usage: bench_layers DRIVERS [--threads N] [FILTER]; DRIVERS: the folder that holds cpu.so.
+ * bench_layers DRIVERS --runs N OPTIONS FILTER: the driver cpu alone, with OPTIONS, runs what is chosen N times;
+ * nothing is measured (tools/instructions.sh counts).
  *
  * Drivers are measured from request to answer, engines from their call to its return. A quantised input has a zero
  * point. Engines take networks in the memory formats that they like best.
@@ -246,10 +248,10 @@ static void driver_close(void *state) {
 }
 
 /** The driver NAME.so of the folder; false where it was not built. */
-static bool rival_driver(struct rival *r, const char *folder, const char *name, int threads, struct nnv_err *err) {
-    char path[4096], options[64];
+static bool rival_driver(struct rival *r, const char *folder, const char *name, const char *options,
+                         struct nnv_err *err) {
+    char path[4096];
     snprintf(path, sizeof path, "%s/%s.so", folder, name);
-    snprintf(options, sizeof options, "threads=%d", threads);
     if (access(path, R_OK)) return false;
     struct driver *d = calloc(1, sizeof *d);
     rival_must(d, name, "memory", 0);
@@ -266,7 +268,15 @@ struct field {
     int n;
     struct nnv_peak peak;
     const char *filter;
+    uint32_t runs; /**< of the driver cpu alone; 0: all are measured */
 };
+
+static void repeat(const struct rival *r, const struct nnv_model *m, uint32_t runs) {
+    void *state = r->open(r, m);
+    rival_must(state, r->name, "it does not take the model", 0);
+    for (uint32_t i = 0; i < runs; i++) r->run(state);
+    r->close(state);
+}
 
 /** Nanoseconds of one run. */
 static double time_rival(const struct rival *r, void *state, uint32_t times) {
@@ -378,11 +388,7 @@ static bool make_row(size_t i, int32_t type, struct nnv_arena *a, const char **n
     return true;
 }
 
-static enum nnv_status run(const struct field *f, struct nnv_err *err) {
-    static const struct {
-        int32_t type;
-        const char *name;
-    } types[] = {{ANEURALNETWORKS_TENSOR_FLOAT32, "float32"}, {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, "quant8"}};
+static void print_head(const struct field *f) {
     printf("%d thread%s; measured peak: %.0f Gop/s float32, %.0f Gop/s int8 (two operations a multiplication)\n",
            f->rivals[0].threads, f->rivals[0].threads == 1 ? "" : "s", f->peak.float32, f->peak.int8);
     puts(
@@ -390,6 +396,14 @@ static enum nnv_status run(const struct field *f, struct nnv_err *err) {
     printf("  %-26s %-7s %-14s", "layer", "type", " cpu");
     for (int k = 1; k < f->n; k++) printf("  %-21s", f->rivals[k].name);
     puts("  golden ms");
+}
+
+static enum nnv_status run(const struct field *f, struct nnv_err *err) {
+    static const struct {
+        int32_t type;
+        const char *name;
+    } types[] = {{ANEURALNETWORKS_TENSOR_FLOAT32, "float32"}, {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, "quant8"}};
+    if (!f->runs) print_head(f);
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         const char *name;
         struct nnv_model m;
@@ -399,7 +413,8 @@ static enum nnv_status run(const struct field *f, struct nnv_err *err) {
             struct nnv_arena *arena = nnv_arena_new();
             if (!arena) return nnv_no_memory(err);
             make_row(i, types[t].type, arena, &name, &m, &st, err);
-            if (!st) compare(f, name, types[t].name, &m, t ? f->peak.int8 : f->peak.float32, err);
+            if (!st && f->runs) repeat(&f->rivals[0], &m, f->runs);
+            if (!st && !f->runs) compare(f, name, types[t].name, &m, t ? f->peak.int8 : f->peak.float32, err);
             nnv_arena_free(arena);
             if (st) return st;
         }
@@ -407,25 +422,39 @@ static enum nnv_status run(const struct field *f, struct nnv_err *err) {
     return NNV_OK;
 }
 
+static void join(struct field *f, const char *folder, int threads, struct nnv_err *err) {
+    char options[64];
+    snprintf(options, sizeof options, "threads=%d", threads);
+    rival_must(rival_driver(&f->rivals[f->n++], folder, "cpu", options, err), "cpu", "no such driver", 0);
+    f->n += rival_driver(&f->rivals[f->n], folder, "onednn", options, err);
+    f->n += rival_onednn(&f->rivals[f->n]);
+    f->n += rival_driver(&f->rivals[f->n], folder, "xnnpack", options, err);
+    f->n += rival_xnnpack(&f->rivals[f->n]);
+    for (int k = 0; k < f->n; k++) f->rivals[k].threads = threads;
+    f->peak = nnv_peak_measure();
+}
+
 int main(int argc, char **argv) {
     int threads = 1, at = 2;
+    const bool counted = argc == 6 && !strcmp(argv[2], "--runs");
     if (argc > 3 && !strcmp(argv[2], "--threads")) {
         threads = atoi(argv[3]);
         at = 4;
     }
-    if (argc < 2 || argc > at + 1 || threads < 1 || threads > 64) {
-        fprintf(stderr, "usage: bench_layers DRIVERS [--threads N] [FILTER]\n");
+    struct field f = {.filter = counted     ? argv[5]
+                                : argc > at ? argv[at]
+                                            : NULL,
+                      .runs = counted ? (uint32_t)atoi(argv[3]) : 0};
+    if (argc < 2 || (argc > at + 1 && !f.runs) || threads < 1 || threads > 64) {
+        fprintf(stderr, "usage: bench_layers DRIVERS [--threads N] [FILTER]\n"
+                        "       bench_layers DRIVERS --runs N OPTIONS FILTER\n");
         return 2;
     }
-    struct field f = {.filter = argc > at ? argv[at] : NULL};
     struct nnv_err err = {0};
-    rival_must(rival_driver(&f.rivals[f.n++], argv[1], "cpu", threads, &err), "cpu", "no such driver", 0);
-    f.n += rival_driver(&f.rivals[f.n], argv[1], "onednn", threads, &err);
-    f.n += rival_onednn(&f.rivals[f.n]);
-    f.n += rival_driver(&f.rivals[f.n], argv[1], "xnnpack", threads, &err);
-    f.n += rival_xnnpack(&f.rivals[f.n]);
-    for (int k = 0; k < f.n; k++) f.rivals[k].threads = threads;
-    f.peak = nnv_peak_measure();
+    if (f.runs)
+        rival_must(rival_driver(&f.rivals[f.n++], argv[1], "cpu", argv[4], &err), "cpu", "no such driver", 0);
+    else
+        join(&f, argv[1], threads, &err);
     const enum nnv_status st = run(&f, &err);
     if (st) fprintf(stderr, "bench_layers: %s\n", err.text);
     for (int k = 0; k < f.n; k++)

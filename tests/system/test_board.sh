@@ -26,17 +26,37 @@ judge_library() {
     hasnt toy/summary.json '"PASS": 0'
 }
 
-test_an_arm_board() {
+needs_arm() {
     local tool
     for tool in ${CROSS}gcc qemu-aarch64 make; do
         command -v $tool >/dev/null || skip "no $tool (make setup-board)"
     done
+}
+test_an_arm_board() {
+    needs_arm
     build board board-aarch64-linux-gnu CROSS=$CROSS
     serve qemu-aarch64 -L /usr/aarch64-linux-gnu "$NNVTS_BUILD/board-aarch64-linux-gnu/nnvts-host"
     check 0 nnvts run --driver cpu --suite ops --filter 'ops/A*' --tier smoke --out here -q
     check 0 nnvts run --driver "remote:127.0.0.1:$PORT/cpu" --suite ops --filter 'ops/A*' --tier smoke --timeout 60 --out board -q
     same "$(diff <(verdicts here) <(verdicts board))" "" "verdicts differ"
     judge_library ${CROSS}gcc
+}
+# Each instruction set of the driver cpu, where the processor has it: judged from here, as this machine's driver is.
+test_arm_instruction_sets() {
+    needs_arm
+    check 0 make -C "$ROOT" --no-print-directory board CROSS=$CROSS BOARD_DRIVERS=cpu "B=$NNVTS_BUILD"
+    local board=$NNVTS_BUILD/board-aarch64-linux-gnu/nnvts-host isa
+    local cases='ops/*CONV* | ops/FULLY* | ops/*POOL* | ops/*MATMUL* | fusion/*'
+    check 0 nnvts run --driver cpu --filter "$cases" --tier smoke --out here -q
+    serve qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu "$board"
+    for isa in base neon dotprod i8mm; do
+        check 0 nnvts run --driver "remote:127.0.0.1:$PORT/cpu:isa=$isa" --filter "$cases" --tier smoke --timeout 60 --out $isa -q
+        same "$(diff <(verdicts here) <(verdicts $isa))" "" "$isa: verdicts differ"
+    done
+    serve qemu-aarch64 -cpu cortex-a53 -L /usr/aarch64-linux-gnu "$board" # which has no products of bytes
+    check 2 nnvts run --driver "remote:127.0.0.1:$PORT/cpu:isa=dotprod" --filter 'ops/ADD/*' --tier smoke --out none
+    has "$ERR" "of Arm \"isa=neon|dotprod|i8mm\""
+    check 0 nnvts run --driver "remote:127.0.0.1:$PORT/cpu" --filter 'ops/*CONV*' --tier smoke --timeout 60 --out small -q
 }
 test_musl() {
     command -v musl-gcc >/dev/null || skip "no musl-gcc (make setup-board)"

@@ -11,6 +11,9 @@
 #define INLINE static inline __attribute__((always_inline)) TARGET
 #define UNROLL _Pragma("GCC unroll 16")
 
+/** An instruction that adds to sums. (gcc 12's intrinsics copy the accumulators of a loop, and store some.) */
+#define IN_PLACE(TEXT, SUMS, A, B) __asm__(TEXT : "+w"(SUMS) : "w"(A), "w"(B))
+
 static inline uint32_t word_at(const uint8_t *p) {
     uint32_t word;
     memcpy(&word, p, sizeof word);

@@ -22,7 +22,7 @@ INLINE void dots_4(int rows, int vectors, const uint8_t *a, size_t lda, const in
 #define DOTS_LANE(LANE)                                                                                                \
     UNROLL for (int i = 0; i < rows; i++) for (int v = 0; v < vectors; v++) {                                          \
         const int at = rows == 1 ? LANE : i;                                                                           \
-        sums[at][v] = DOT_LANE(sums[at][v], x[i], vld1q_s8(b + 16 * (LANE * vectors + v)), LANE);                      \
+        DOT_LANE(sums[at][v], x[i], vld1q_s8(b + 16 * (LANE * vectors + v)), LANE);                                    \
     }
 INLINE void dots_16(int rows, int vectors, const uint8_t *a, size_t lda, const int8_t *b, int32x4_t sums[][4]) {
     values x[ROWS];

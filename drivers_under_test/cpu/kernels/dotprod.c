@@ -10,7 +10,7 @@
 typedef int8x16_t values;
 INLINE values values_of(uint8x16_t x) { return vreinterpretq_s8_u8(veorq_u8(x, vdupq_n_u8(CPU_DOTPROD_LESS))); }
 INLINE int32x4_t dot(int32x4_t sums, values x, int8x16_t w) { return vdotq_s32(sums, x, w); }
-#define DOT_LANE(SUMS, X, W, LANE) vdotq_laneq_s32(SUMS, W, X, LANE)
+#define DOT_LANE(SUMS, X, W, LANE) IN_PLACE("sdot %0.4s, %1.16b, %2.4b[" #LANE "]", SUMS, W, X)
 
 #define CPU_ARM_PAIRS 0
 #include "arm_products.h"

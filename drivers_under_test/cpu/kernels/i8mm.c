@@ -13,7 +13,7 @@
 typedef uint8x16_t values;
 INLINE values values_of(uint8x16_t x) { return x; }
 INLINE int32x4_t dot(int32x4_t sums, values x, int8x16_t w) { return vusdotq_s32(sums, x, w); }
-#define DOT_LANE(SUMS, X, W, LANE) vsudotq_laneq_s32(SUMS, W, X, LANE)
+#define DOT_LANE(SUMS, X, W, LANE) IN_PLACE("sudot %0.4s, %1.16b, %2.4b[" #LANE "]", SUMS, W, X)
 
 enum { PAIRS = CPU_ARM_ROWS / 2 };
 
@@ -23,8 +23,8 @@ INLINE void eight(int rows, int vectors, const uint8x16_t *x, int32x4_t w[2][2],
         const int8x16_t first = vreinterpretq_s8_s32(vzip1q_s32(w[0][v], w[1][v])),
                         second = vreinterpretq_s8_s32(vzip2q_s32(w[0][v], w[1][v]));
         UNROLL for (int p = 0; p < (rows + 1) / 2; p++) {
-            sums[p][2 * v] = vusmmlaq_s32(sums[p][2 * v], x[p], first);
-            sums[p][2 * v + 1] = vusmmlaq_s32(sums[p][2 * v + 1], x[p], second);
+            IN_PLACE("usmmla %0.4s, %1.16b, %2.16b", sums[p][2 * v], x[p], first);
+            IN_PLACE("usmmla %0.4s, %1.16b, %2.16b", sums[p][2 * v + 1], x[p], second);
         }
     }
 }

@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file products.h Products of rows with packed weights; part of level.h. */
 
+#if CPU_LEVEL == 3
+/** Adds four products to each sum: values of a row are loaded at once, and multiplied lane by lane. */
+#define FMA_LANE(LANE)                                                                                                 \
+    UNROLL for (int i = 0; i < rows; i++) for (size_t v = 0; v < vectors; v++) acc[i][v] =                             \
+        VF_FMA_LANE(x[i], VF_LOAD(b + (LANE * vectors + v) * LANES), LANE, acc[i][v]);
+INLINE void add_four(int rows, size_t vectors, const float *const *a, size_t lda, const float *b, vf acc[][2]) {
+    vf x[MOST_F32_ROWS];
+    UNROLL for (int i = 0; i < rows; i++) x[i] = VF_LOAD(a[i / 3] + (size_t)(i % 3) * lda);
+    FMA_LANE(0)
+    FMA_LANE(1)
+    FMA_LANE(2)
+    FMA_LANE(3)
+}
+#endif
+
 /** One tile: rows x vectors * LANES columns; both are constants of the caller. */
 INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, size_t row, size_t col, const float *b) {
     vf acc[MOST_F32_ROWS][2];
@@ -10,7 +25,14 @@ INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, siz
     for (size_t r = 0; r < g->runs; r++) {
         const float *a[(MOST_F32_ROWS + 2) / 3];
         UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] = g->a[r] + (row + (size_t)i) * lda;
-        for (size_t k = 0; k < g->length; k++, b += columns) {
+        size_t k = 0;
+#if CPU_LEVEL == 3
+        for (; k + 4 <= g->length; k += 4, b += 4 * columns) {
+            add_four(rows, vectors, a, lda, b, acc);
+            UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] += 4;
+        }
+#endif
+        for (; k < g->length; k++, b += columns) {
             vf w[2];
             for (size_t v = 0; v < vectors; v++) w[v] = VF_LOAD(b + v * LANES);
             UNROLL for (int i = 0; i < rows; i++) {

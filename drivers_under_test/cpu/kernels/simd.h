@@ -67,7 +67,8 @@ typedef int32x4x2_t vw;
 #define VF_LOAD(P) vld1q_f32(P)
 #define VF_STORE(P, V) vst1q_f32(P, V)
 #define VF_FMA(A, B, C) vfmaq_f32(C, A, B)
-#define VF_MIN(A, B) vminq_f32(A, B) /* a NaN stays */
+#define VF_FMA_LANE(A, B, LANE, C) vfmaq_laneq_f32(C, B, A, LANE) /* of A one lane */
+#define VF_MIN(A, B) vminq_f32(A, B)                              /* a NaN stays */
 #define VF_MAX(A, B) vmaxq_f32(A, B)
 #define VI_SET1(X) vdupq_n_s32(X)
 #define VI_LOAD(P) vreinterpretq_s32_u8(vld1q_u8((const uint8_t *)(const void *)(P)))
