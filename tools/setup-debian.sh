@@ -36,6 +36,7 @@ board g++-aarch64-linux-gnu  compiled programs for other machines
 board libc6-dev-arm64-cross  its C library
 board qemu-user            runs programs of other machines
 board openssh-server       a driver behind ssh, on this machine
+board iproute2             a driver behind a wire that loses packets
 board musl-tools           nnvts-host for another C library (make musl)
 ports g++-arm-linux-gnueabihf  nnvts for ARM of 32 bits
 ports libc6-dev-armhf-cross  its C library

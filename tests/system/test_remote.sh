@@ -261,6 +261,30 @@ test_slow_line() {
     same "$(diff <(verdicts direct) <(verdicts slow))" "" "verdicts differ"
     stop $LINE $SERVER
 }
+# A network namespace behind a wire of 5 ms each way that loses 1 % of the packets: TCP has to send them again.
+test_lossy_wire() {
+    command -v python3 >/dev/null && command -v ip >/dev/null || skip "no python3 and ip (package iproute2)"
+    local space=nnvts-$$
+    [ -c /dev/net/tun ] && ip netns add $space 2>/dev/null || skip "no network namespaces, or no /dev/net/tun"
+    trap "ip netns del $space; kill \$(jobs -p) 2>/dev/null || :" EXIT
+    python3 "$ROOT/tests/system/wire.py" $space --delay 5 --loss 1 >wire 2>wire.err &
+    local wire=$!
+    await eval 'grep -q ready wire || ! kill -0 $wire 2>/dev/null'
+    kill -0 $wire 2>/dev/null || skip "no wire: $(tail -n 1 wire.err)"
+    make_key key
+    local address
+    address=$(sed -n 's/^ready //p' wire)
+    ip netns exec $space nnvts-host --listen $address:7557 --key-file key >listening 2>log &
+    local server=$!
+    await grep -q '^listening on .*:7557' listening
+    check 0 nnvts run --driver cpu --suite exec --tier smoke --out near -q
+    check 0 nnvts run --driver "remote:key=key,$address/cpu" --suite exec --tier smoke --jobs 8 --out wired -q
+    same "$(diff <(verdicts near) <(verdicts wired))" "" "verdicts differ"
+    kill $wire && wait $wire || :
+    echo "    $(tail -n 1 wire) packets"
+    [ "$(sed -n 's/.* lost //p' wire)" -gt 20 ] || fail "the wire lost nothing"
+    stop $server
+}
 # What is asked costs one way there and back; what is released costs none.
 test_no_way_too_many() {
     serve
