@@ -9,7 +9,7 @@ root=$(dirname "$build")/sysroot-arm64
 shift
 [ $# -gt 0 ] || set -- "conv 3x3 56x56x64-64" "pointwise 28x28x256-256" "pointwise 112x112x32-16" "depthwise 3x3 112x112x32" \
     "depthwise 3x3 14x14x384" "depthwise 3x3/2 112x112x96" "fully connected 1024-1000" "conv 3x3/2 224x224x3-32"
-make --no-print-directory B="$build" CROSS=aarch64-linux-gnu- "$build/bench/bench_layers" "$build/drivers/cpu.so" >/dev/null
+[ -x "$build/bench/bench_layers" ] || { echo "instructions: no $build/bench/bench_layers (make ports PORTS=arm64)" >&2; exit 2; }
 ${CC:-cc} -std=c17 -O2 -shared -fPIC -fvisibility=hidden -o "$build/instructions.so" "$(dirname "$0")/../tests/bench/qemu/instructions.c"
 # total RUNS ISA LAYER: of a whole process
 total() {

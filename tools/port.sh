@@ -9,9 +9,9 @@ arch=$1 folder=$2 build=$2/$1
 skip() { echo "ports: $arch: skipped: $*"; exit 77; }
 
 # riscv64 is a part of Debian from trixie on; gcc 12 calls a library there for atomic bytes
-suite=bookworm atomic=
+suite=bookworm atomic= more=
 case $arch in
-arm64) triple=aarch64-linux-gnu libs=$triple qemu=qemu-aarch64 ;;
+arm64) triple=aarch64-linux-gnu libs=$triple qemu=qemu-aarch64 more=$2/$1/bench/bench_layers ;; # for tools/instructions.sh
 armhf) triple=arm-linux-gnueabihf libs=$triple qemu=qemu-arm ;;
 i386) triple=i686-linux-gnu libs=i386-linux-gnu qemu=qemu-i386 ;;
 riscv64) triple=riscv64-linux-gnu libs=$triple qemu=qemu-riscv64 suite=trixie atomic="-Wl,--no-as-needed -latomic" ;;
@@ -56,7 +56,7 @@ log=$build/build.log
 export PKG_CONFIG_LIBDIR="$root/usr/lib/$libs/pkgconfig:$root/usr/share/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
 blas=usr/lib/$libs/openblas-serial
 nice make --no-print-directory -j"$(nproc)" B="$folder/$arch" CROSS=$triple- CC="$triple-gcc --sysroot=$root -isystem$root/usr/include/$libs/openblas-serial" \
-    LDFLAGS="-L$root/$blas -Wl,--allow-shlib-undefined $atomic" all unit >"$log" 2>&1 || {
+    LDFLAGS="-L$root/$blas -Wl,--allow-shlib-undefined $atomic" all unit $more >"$log" 2>&1 || {
     grep -E 'error|Error|undefined' "$log" | head -n 20
     echo "ports: $arch: the build fails, see $log"
     exit 1
