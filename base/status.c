@@ -6,11 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
+/** U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069 in UTF-8: marks that reorder text, and ends of lines. */
+static bool reorders(const unsigned char *p) {
+    if (p[0] != 0xe2 || p[1] == '\0') return false;
+    return (p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae))) ||
+           (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
+}
+
 void nnv_err_plain(char *text) {
     for (unsigned char *p = (unsigned char *)text; *p != '\0'; p++) {
         const bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0; /* U+0080 to U+009F in UTF-8 */
-        if ((*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f || c1) *p = '?';
-        if (c1) *++p = '?';
+        const size_t bytes = reorders(p) ? 3 : c1 ? 2 : (*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f ? 1 : 0;
+        memset(p, '?', bytes);
+        p += bytes > 0 ? bytes - 1 : 0;
     }
 }
 

@@ -62,6 +62,16 @@ void nnv_text_add_shown(struct nnv_text *t, const char *s, size_t n, size_t max)
     }
 }
 
+struct nnv_shown_text nnv_shown(const char *s) {
+    enum { MOST = 200 };
+    struct nnv_text t = {0};
+    struct nnv_shown_text out;
+    nnv_text_add_shown(&t, s, strlen(s), MOST);
+    snprintf(out.s, sizeof out.s, "%s", t.failed || t.data == NULL ? "" : t.data);
+    nnv_text_free(&t);
+    return out;
+}
+
 size_t nnv_first_line(const char *s) { return strcspn(s, "\r\n"); }
 
 void nnv_text_add_path(struct nnv_text *t, const char *folder, const char *name) {

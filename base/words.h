@@ -19,6 +19,11 @@ void nnv_text_add_seconds(struct nnv_text *t, double seconds);
  * bytes that are not UTF-8 become \xNN or \uNNNN. At most max bytes are added, then "...".
  */
 void nnv_text_add_shown(struct nnv_text *t, const char *s, size_t n, size_t max);
+struct nnv_shown_text {
+    char s[256];
+};
+/** The same of a string, cut at some 200 bytes, for printf(). */
+struct nnv_shown_text nnv_shown(const char *s);
 /** The length of the first line of s, without its end. */
 size_t nnv_first_line(const char *s);
 /** Adds folder and name with one '/' between them. */

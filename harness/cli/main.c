@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "base/words.h"
 #include "harness/cli/cli.h"
 
 const struct nnv_verb *const nnv_verbs[] = {
@@ -92,7 +93,7 @@ int main(int argc, char **argv) {
         if (near == NULL || common_prefix(argv[1], nnv_verbs[i]->name) > common_prefix(argv[1], near->name))
             near = nnv_verbs[i];
     }
-    fprintf(stderr, "nnvts: unknown verb '%s'", argv[1]);
+    fprintf(stderr, "nnvts: unknown verb '%s'", nnv_shown(argv[1]).s);
     if (common_prefix(argv[1], near->name) > 0) fprintf(stderr, " (did you mean '%s'?)", near->name);
     fputs("; see nnvts --help\n", stderr);
     return NNVTS_EXIT_USAGE;

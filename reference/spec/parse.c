@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/words.h"
 #include "reference/model/op.h"
 #include "reference/spec/spec.h"
 
@@ -50,6 +51,20 @@ static enum nnv_status read_string(const struct nnv_reader *r, const json_t *obj
     char *copy = nnv_arena_strdup(r->arena, json_string_value(json));
     if (!copy) return no_memory(r, &here);
     *v = copy;
+    return NNV_OK;
+}
+
+/* The name is a line that is shown, and a part of the names of cases. */
+static enum nnv_status read_name(const struct nnv_reader *r, const json_t *root, const char **name) {
+    struct nnv_path here = {NULL, "name", 0};
+    struct nnv_text shown = {0};
+    const char *given = NULL;
+    TRY(read_string(r, root, "name", false, &given));
+    nnv_text_add_shown(&shown, given, strlen(given), SIZE_MAX / 2);
+    const char *copy = shown.failed ? NULL : nnv_arena_strdup(r->arena, shown.len > 0 ? shown.data : "");
+    nnv_text_free(&shown);
+    if (!copy) return no_memory(r, &here);
+    *name = copy;
     return NNV_OK;
 }
 
@@ -417,7 +432,7 @@ static enum nnv_status read_document(struct nnv_reader *r, const json_t *root, s
     const json_t *format = json_object_get(root, "format");
     if (!json_is_string(format) || strcmp(json_string_value(format), "nnvts-spec/1") != 0)
         return nnv_spec_bad(r, &format_at, format, "\"nnvts-spec/1\"");
-    TRY(read_string(r, root, "name", false, &spec->name));
+    TRY(read_name(r, root, &spec->name));
     TRY(read_string(r, root, "source", true, &spec->source));
     TRY(read_min_version(r, root, &spec->min_version));
     TRY(read_bool(r, NULL, root, "expect_failure", &spec->expect_failure));

@@ -254,7 +254,7 @@ static void add_op(struct nnv_text *t, const json_t *op) {
     size_t n = json_array_size(failures), sum = 0;
     for (size_t i = 0; i < n; i++) sum += (size_t)json_integer_value(json_array_get(failures, i));
     if (sum > 0) {
-        nnv_text_addf(t, "  %-28s", nnv_json_text(op, "op", "?"));
+        nnv_text_addf(t, "  %-28s", nnv_shown(nnv_json_text(op, "op", "?")).s);
         for (size_t i = n > LAST ? n - LAST : 0; i < n; i++)
             nnv_text_addf(t, " %4lld", (long long)json_integer_value(json_array_get(failures, i)));
         nnv_text_add(t, "\n");

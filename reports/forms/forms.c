@@ -52,10 +52,17 @@ static void add_tap_line(struct nnv_form_writer *w, bool ok, const char *name) {
     }
 }
 
+/** What is written from here on does nothing to a terminal. */
+static void plain_from(struct nnv_form_writer *w, size_t from) {
+    if (!w->t.failed && w->t.len > from) nnv_err_plain(w->t.data + from);
+}
+
 static void add_yaml(struct nnv_form_writer *w, const char *key, const char *value) {
     if (*value == '\0') return;
+    const size_t from = w->t.len;
     nnv_text_addf(&w->t, "  %s: ", key); /* a JSON string is one of YAML, too */
     nnv_text_add_json(&w->t, value);
+    plain_from(w, from);
     nnv_text_add(&w->t, "\n");
 }
 
@@ -105,16 +112,16 @@ const struct nnv_form_kind nnv_form_tap = {
 
 /** A field: in quotes where it holds what has a meaning in CSV. */
 static void add_field(struct nnv_form_writer *w, const char *s, const char *behind) {
-    if (s[strcspn(s, ",\"\r\n")] == '\0') {
-        nnv_text_addf(&w->t, "%s%s", s, behind);
-        return;
-    }
-    nnv_text_add(&w->t, "\"");
+    const size_t from = w->t.len;
+    const char *quote = s[strcspn(s, ",\"\r\n")] == '\0' ? "" : "\"";
+    nnv_text_add(&w->t, quote);
     for (; *s != '\0'; s++) {
         if (*s == '"') nnv_text_add(&w->t, "\"");
         nnv_text_add_n(&w->t, s, 1);
     }
-    nnv_text_addf(&w->t, "\"%s", behind);
+    nnv_text_add(&w->t, quote);
+    plain_from(w, from);
+    nnv_text_add(&w->t, behind);
 }
 
 static void begin_csv(struct nnv_form_writer *w) {

@@ -187,6 +187,40 @@ test_terminal() {
     done
 }
 
+# Nor does anything in files that others made: specs, journals, archives.
+test_terminal_of_files() {
+    command -v python3 >/dev/null || skip "no python3"
+    local verb
+    check 1 nnvts run -d faulty:beta-ignored -k 'ops/SOFTMAX/float32/rank*' -q -o run
+    python3 - "$(find run/dumps -name '*.json' | sort | head -n 1)" <<'P'
+import json, re, shutil, sys, tarfile
+bad = "\x1b]0;owned\x07\x1b[2J\r\x9b31m\u202e"
+spec = json.load(open(sys.argv[1]))
+shutil.copytree("run", "changed")
+lines = [re.sub(r',"sum":"[0-9a-f]*"}$', "}", line) for line in open("run/journal.jsonl").read().splitlines()]
+spec["name"] += bad
+json.dump(spec, open("name.json", "w"))
+spec["main"]["operands"][0]["type"] = bad
+json.dump(spec, open("type.json", "w"))
+records = [json.loads(line) for line in lines]
+for record in records[1:]:
+    for member in "case", "op", "type", "tags", "reason":
+        record[member] = record.get(member, "") + bad
+open("changed/journal.jsonl", "w").write("".join(json.dumps(r, separators=(",", ":")) + "\n" for r in records))
+with tarfile.open("bad.tar", "w", format=tarfile.USTAR_FORMAT) as tar:
+    tar.add("run/cases.tsv", "\x1b[2J\x07")
+P
+    for verb in "show name.json" "show type.json" "plan name.json --drivers cpu" "explain name.json -d cpu" "replay type.json -d cpu" \
+        "bench -d cpu --model name.json --time 0.01 -o bench" "run -d cpu --suite spec --specs name.json -o spec" "verify changed" \
+        "report changed --format csv" "report changed --format tap" "report changed" "trend changed run" "compare run changed" \
+        "verify bad.tar" $'show \033[2J' $'\033[2J' "plan run/dumps/$(ls run/dumps | head -n 1) --drivers $HOSTILE:name-controls" \
+        "datasheet -d $HOSTILE:version-controls --time-budget 0.01 -o sheet"; do
+        nnvts $verb >"$OUT" 2>"$ERR" </dev/null || [ $? -le 2 ] || fail "$verb"
+        [ -s "$OUT" ] || [ -s "$ERR" ] || fail "$verb says nothing"
+        ! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae' "$OUT" "$ERR" || fail "$verb: control characters"
+    done
+}
+
 # A driver that shares no process with its judge cannot write its own verdicts; verify says which it was.
 test_isolated_judge() {
     check 0 nnvts run --driver cpu --filter 'ops/RELU/float32/rank*' --isolate-judge --out out

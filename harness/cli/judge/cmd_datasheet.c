@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/datasheet/datasheet.h"
 
@@ -84,7 +85,7 @@ static void print_text(const struct nnv_cli *c, const struct nnv_datasheet *shee
     if (sheet->numeric.count > 0) printf("--arithmetic %s\n", sheet->arithmetic);
     printf("%s %s: %zu pairs of an operation and its types: %zu supported always, %zu under conditions, %zu never; "
            "what is claimed is wrong for %zu\n",
-           sheet->driver.name, sheet->driver.version, sheet->rows, all, some, none, wrong);
+           nnv_shown(sheet->driver.name).s, nnv_shown(sheet->driver.version).s, sheet->rows, all, some, none, wrong);
     const bool axes = sheet->cliffs && sheet->cliffs->unfinished, times = sheet->speeds && sheet->speeds->unfinished;
     if (unfinished > 0 || axes || times)
         printf("--time-budget: %zu pairs were not asked%s%s\n", unfinished, axes ? ", nor all axes" : "",

@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/words.h"
 #include "reference/model/op.h"
 
 enum { MOST_NAMES = 4, MOST_OPERANDS = 6 };
@@ -109,7 +110,7 @@ static void add_step(const struct nnv_placement *v, uint32_t graph, uint32_t s, 
     nnv_text_addf(t, "%5u  ", s);
     size_t from = t->len;
     if (step->kind == NNV_RT_EXECUTE)
-        nnv_text_add(t, step->device->name);
+        nnv_text_add(t, nnv_shown(step->device->name).s);
     else
         nnv_text_addf(t, "runtime: graphs %u, %u", step->graphs[0], step->graphs[1]);
     pad(t, from, FOR_DEVICE);
@@ -196,8 +197,8 @@ void nnv_plan_write_table(const char *name, const struct nnv_placement *v, bool 
     const struct nnv_placed placed = nnv_placement_count(v);
     nnv_text_addf(out, "%s: %u operations\n", name, v->plan->model->model.main.operation_count);
     for (size_t d = 0; d < v->options.device_count; d++)
-        nnv_text_addf(out, "device %zu: %s %s, level %d\n", d, v->options.devices[d]->name,
-                      v->options.devices[d]->version, v->options.devices[d]->driver_level);
+        nnv_text_addf(out, "device %zu: %s %s, level %d\n", d, nnv_shown(v->options.devices[d]->name).s,
+                      nnv_shown(v->options.devices[d]->version).s, v->options.devices[d]->driver_level);
     for (uint32_t g = 0; g < v->plan->graph_count; g++) {
         const struct nnv_rt_graph *graph = &v->plan->graphs[g];
         if (!graph->planned) continue;

@@ -10,6 +10,7 @@
 #include "base/json_out.h"
 #include "harness/runner/signals.h"
 #include "harness/bench/machine.h"
+#include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/models/bench_show.h"
 #include "harness/journal/record.h"
@@ -220,8 +221,8 @@ static enum nnv_status run_network(struct bench *b, const char *name, struct nnv
     if (!s.arena) return nnv_no_memory(err);
     enum nnv_status st = open_subject(b, name, &s, err);
     if (st == NNV_OK && !b->cli.json)
-        printf("%s  %s, data %s, %s, %s\n", s.net.name, s.net.origin, s.data, nnv_scenario_names[b->scenario],
-               nnv_bench_modes[b->mode]);
+        printf("%s  %s, data %s, %s, %s\n", nnv_shown(s.net.name).s, nnv_shown(s.net.origin).s, s.data,
+               nnv_scenario_names[b->scenario], nnv_bench_modes[b->mode]);
     for (int d = 0; st == NNV_OK && d < b->driver_count && nnv_signals_interrupts() == 0; d++)
         st = run_row(b, &s, d, err);
     nnv_answers_free(&s.golden);

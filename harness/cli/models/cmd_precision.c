@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json_out.h"
+#include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/cli/model_file.h"
 #include "harness/client/run.h"
@@ -82,8 +83,8 @@ static void print_loss(const char *what, const struct nnv_loss *l, const struct 
 
 static void print_text(const struct command *x) {
     const struct nnv_mixed *m = &x->mixed;
-    printf("%s: %" PRIu32 " operations, outputs within %.3g + %.3g |expected|\n", x->known.spec->name, m->operations,
-           x->tolerance, x->tolerance);
+    printf("%s: %" PRIu32 " operations, outputs within %.3g + %.3g |expected|\n", nnv_shown(x->known.spec->name).s,
+           m->operations, x->tolerance, x->tolerance);
     print_loss("float32 itself (its budget)", &m->own, &m->own);
     print_loss("all in float16", &m->all, &m->own);
     if (m->count > 0) print_loss("mixed", &m->found, &m->own);

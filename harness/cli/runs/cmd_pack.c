@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "harness/journal/bundle.h"
 #include "harness/journal/verify.h"
+#include "base/words.h"
 #include "harness/cli/cli.h"
 
 struct pack {
@@ -81,7 +82,8 @@ static enum nnv_status pack(void *own, struct nnv_err *err) {
             folder);
     if (s == NNV_OK) s = nnv_bundle_write(folder, manifest, c->out ? c->out : path, err);
     if (s == NNV_OK)
-        printf("%s: %zu files\n", c->out ? c->out : path, json_array_size(json_object_get(manifest, "files")));
+        printf("%s: %zu files\n", nnv_shown(c->out ? c->out : path).s,
+               json_array_size(json_object_get(manifest, "files")));
     if (s == NNV_OK && shared) puts(nnv_cli_not_apart);
     json_decref(manifest);
     return s;

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/runner/clauses.h"
 #include "reports/bench.h"
@@ -28,7 +29,10 @@ static const struct nnv_verb_help help = {
                 "nnvts report --format csv -o cases.csv  a line for each case\n",
 };
 
-static void tell(const char *folder) { printf("report: %s/report.html   junit: %s/junit.xml\n", folder, folder); }
+static void tell(const char *folder) {
+    const struct nnv_shown_text shown = nnv_shown(folder);
+    printf("report: %s/report.html   junit: %s/junit.xml\n", shown.s, shown.s);
+}
 
 static enum nnv_status report_bench(struct nnv_cli *c, const char *folder, struct nnv_err *err) {
     struct nnv_bench_sheet *sheet = NULL;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/journal/bundle.h"
 #include "harness/journal/verify.h"
@@ -32,7 +33,11 @@ struct findings {
 
 static void wrong(void *context, const char *text) {
     struct findings *f = context;
-    if (f->wrong++ < SHOWN_MOST && !f->json) printf("WRONG %s\n", text);
+    if (f->wrong++ >= SHOWN_MOST || f->json) return;
+    struct nnv_text shown = {0};
+    nnv_text_add_shown(&shown, text, strlen(text), 4096);
+    printf("WRONG %s\n", shown.failed ? "" : shown.data);
+    nnv_text_free(&shown);
 }
 
 /** In a process of its own: what is in a dump may be made to take for ever. */

@@ -194,6 +194,28 @@ static void floats_read_back(void **state) {
     }
 }
 
+/** Errors may have words of others in them. */
+static void errors_are_harmless(void **state) {
+    (void)state;
+    static const struct {
+        const char *in, *out;
+    } cases[] = {
+        {"plain, \t\xc3\xa4\xe2\x82\xac\xe2\x80\x93\n", "plain, \t\xc3\xa4\xe2\x82\xac\xe2\x80\x93\n"},
+        {"\033[2J\r\x7f", "?[2J??"},
+        {"\xc2\x9b|\xc2\xa0|\xc2", "??|\xc2\xa0|\xc2"},
+        {"\xe2\x80\x8e|\xe2\x80\x90|\xe2\x80\xa7|\xe2\x80\xa8|\xe2\x80\xae|\xe2\x80\xaf",
+         "???|\xe2\x80\x90|\xe2\x80\xa7|???|???|\xe2\x80\xaf"},
+        {"\xe2\x81\xa5|\xe2\x81\xa6|\xe2\x81\xa9|\xe2\x81\xaa", "\xe2\x81\xa5|???|???|\xe2\x81\xaa"},
+        {"\xe2\x80", "\xe2\x80"},
+        {"\xe2", "\xe2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct nnv_err err;
+        nnv_err_set(&err, NNV_INVALID, "%s", cases[i].in);
+        assert_string_equal(err.text, cases[i].out);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_grow),
@@ -205,6 +227,7 @@ int main(void) {
         cmocka_unit_test(bad_base64_is_refused),
         cmocka_unit_test(floats_are_short),
         cmocka_unit_test(floats_read_back),
+        cmocka_unit_test(errors_are_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,7 +178,13 @@ static void shown_text_is_harmless(void **state) {
         nnv_text_add_shown(&t, cases[i].in, strlen(cases[i].in), cases[i].max);
         assert_string_equal(t.data, cases[i].out);
         nnv_text_free(&t);
+        if (cases[i].max == 100) assert_string_equal(nnv_shown(cases[i].in).s, cases[i].out);
     }
+    char text[400] = "", shown[204];
+    memset(text, 'x', sizeof text - 1);
+    snprintf(shown, sizeof shown, "%.200s...", text);
+    assert_string_equal(nnv_shown(text).s, shown);
+    assert_string_equal(nnv_shown("").s, "");
 }
 
 int main(void) {

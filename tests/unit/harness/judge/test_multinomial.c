@@ -99,7 +99,9 @@ static void constant_output(void **state) {
     }
     logits[0] = logits[1] = 0; /* the least of cases: two equal classes, one of them never */
     for (int i = 0; i < 64; i++) samples[i] = 1;
-    assert_true(wrong(1, 2, 64, 0) > 0);
+    assert_int_equal(wrong(1, 2, 64, 0), 32); /* so many should be of the other class */
+    assert_non_null(strstr(c.note, "row 0: G = 88.72 over 2 cells"));
+    assert_true(c.worst_expected == 32 && c.worst_error == 32);
     assert_int_equal(wrong(1, 2, 16, 0), 0); /* 2^-15: chance may do that once in a while */
 }
 
