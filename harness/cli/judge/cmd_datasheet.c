@@ -144,7 +144,8 @@ static void end_by_profile(struct nnv_cli *c, const struct nnv_datasheet *sheet,
         if (c->json) continue;
         if (p->unknown) printf("profile %s: not measured: the time was over\n", profile->name);
         if (p->misses == 0 && !p->unknown) printf("%s is met\n", profile->name);
-        if (p->misses > 0 && !p->unknown) printf("%s is not met: %zu of %u pairs\n", profile->name, p->misses, p->pairs);
+        if (p->misses > 0 && !p->unknown)
+            printf("%s is not met: %zu of %u pairs\n", profile->name, p->misses, p->pairs);
     }
 }
 
