@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "reference/spec/spec.h"
 
-enum { CANNOT_SAY = 125 };
+enum { CANNOT_SAY = 125, NOT_EXECUTABLE, NOT_FOUND };
 
 /** Writes the spec to a file of its own, which the path names. */
 static enum nnv_status write_spec(const struct nnv_spec *spec, char *path, struct nnv_err *err) {
@@ -52,6 +52,7 @@ static void run_shell(const char *command) {
 static void read_end(const struct nnv_end *end, struct nnv_opinion *o) {
     char how[64];
     snprintf(o->reason, sizeof o->reason, "the check %s", nnv_end_text(end, how));
+    o->of_check = true;
     if (end->timed_out) {
         o->verdict = NNVTS_TIMEOUT;
     } else if (end->code != CLD_EXITED) {
@@ -79,6 +80,9 @@ enum nnv_status nnv_check_judge(const char *command, const struct nnv_spec *spec
     if (pid > 0) {
         nnv_process_wait(pid, timeout_ns, &end);
         read_end(&end, opinion);
+        if (end.code == CLD_EXITED && (end.status == NOT_EXECUTABLE || end.status == NOT_FOUND) && !end.timed_out)
+            st = nnv_fail(err, NNV_INVALID, "--check: '%s' cannot be run: the shell ended with %d, %s", filled.data,
+                          end.status, end.status == NOT_FOUND ? "command not found" : "not executable");
     } else {
         st = filled.failed ? nnv_no_memory(err) : nnv_fail(err, NNV_IO, "the check cannot be started");
     }

@@ -145,15 +145,16 @@ static const char *take(const struct nnv_operand *o, const struct numbers *n, co
     return NULL;
 }
 
-/** The operand that a file of this name holds; UINT32_MAX: it holds none. */
-static uint32_t operand_of(const struct nnv_subgraph *m, const char *name) {
+/** The operand that a file of this name, which begins with a digit, holds; else why there is none. */
+static const char *find_operand(const struct nnv_subgraph *m, const char *name, uint32_t *operand) {
     char *end;
     unsigned long output = 0;
-    if (!isdigit((unsigned char)*name)) return UINT32_MAX;
     const unsigned long operation = strtoul(name, &end, 10);
     if (*end == '.' && isdigit((unsigned char)end[1])) output = strtoul(end + 1, &end, 10);
-    if (operation >= m->noperations || output >= m->operations[operation].nout) return UINT32_MAX;
-    return m->operations[operation].out[output];
+    if (operation >= m->noperations) return "is called by the number of an operation that the model does not have";
+    if (output >= m->operations[operation].nout) return "is of a result that its operation does not have";
+    *operand = m->operations[operation].out[output];
+    return NULL;
 }
 
 static const char *read_file(const char *path, const struct nnv_operand *o, const struct nnv_value *like,
@@ -181,10 +182,12 @@ enum nnv_status nnv_dumps_read(const char *folder, const struct nnv_spec *spec, 
     enum nnv_status st = nnv_file_list(folder, suffixes, &paths, &n, err);
     if (st != NNV_OK) return st;
     for (size_t i = 0; i < n && st == NNV_OK; i++) {
-        const char *slash = strrchr(paths[i], '/');
-        const uint32_t operand = operand_of(m, slash ? slash + 1 : paths[i]);
-        if (operand == UINT32_MAX || !like[operand].data) continue;
-        const char *why = read_file(paths[i], &m->operands[operand], &like[operand], arena, &given[operand]);
+        const char *slash = strrchr(paths[i], '/'), *name = slash ? slash + 1 : paths[i];
+        uint32_t operand = 0;
+        if (!isdigit((unsigned char)*name)) continue;
+        const char *why = find_operand(m, name, &operand);
+        if (!why && !like[operand].data) continue;
+        if (!why) why = read_file(paths[i], &m->operands[operand], &like[operand], arena, &given[operand]);
         if (why) st = nnv_fail(err, NNV_INVALID, "%s %s", paths[i], why);
         ++*count;
     }

@@ -34,6 +34,7 @@ struct nnv_opinion {
     int signal;           /**< of a CRASH; 0: none */
     uint64_t ns;          /**< that it took */
     char reason[NNV_OPINION_REASON];
+    bool of_check;    /**< a check's: the reason says how it ended */
     bool has_outputs; /**< values were compared */
     struct nnv_output_opinion output[NNV_OPINION_OUTPUTS];
 };

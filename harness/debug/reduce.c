@@ -38,6 +38,10 @@ struct nnv_signature nnv_signature_of(const struct nnv_spec *spec, const struct 
         s.phase = opinion->phase;
         s.signal = opinion->signal;
     }
+    if (opinion->of_check && (s.verdict == NNVTS_FAIL || s.verdict == NNVTS_CRASH)) {
+        memcpy(s.reason, opinion->reason, sizeof s.reason); /* with the exit code, or the signal */
+        return s;
+    }
     if (s.verdict != NNVTS_FAIL) return s;
     s.values = opinion->has_outputs;
     if (!s.values) {
@@ -67,7 +71,7 @@ const char *nnv_signature_text(const struct nnv_signature *s, char *buf) {
     if (s->values)
         snprintf(buf, room, "%s: %s of %s", verdict, s->not_finite ? "a NaN or an infinity" : "wrong values",
                  op ? op->name : "an output");
-    else if (s->verdict == NNVTS_CRASH || s->verdict == NNVTS_TIMEOUT)
+    else if (!*s->reason && (s->verdict == NNVTS_CRASH || s->verdict == NNVTS_TIMEOUT))
         snprintf(buf, room, "%s in %s", verdict, nnv_phase_name(s->phase));
     else
         snprintf(buf, room, "%s%s%s", verdict, *s->reason ? ": " : "", s->reason);

@@ -21,7 +21,7 @@ struct nnv_signature {
     bool values;                     /**< a FAIL by values */
     bool not_finite;                 /**< of them: one is NaN or infinite that should not be, or the other way round */
     int32_t operation;               /**< kind of the first operation with a wrong output; -1: not by values */
-    char reason[NNV_OPINION_REASON]; /**< of other FAILs: the reason without its numbers */
+    char reason[NNV_OPINION_REASON]; /**< of other FAILs: the reason without its numbers; of a check how it ended */
 };
 /** Of an opinion of a spec. */
 struct nnv_signature nnv_signature_of(const struct nnv_spec *spec, const struct nnv_opinion *opinion);

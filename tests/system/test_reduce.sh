@@ -276,12 +276,18 @@ open('layers/2.raw', 'wb').write(struct.pack('<6f', 3.75, 0, 0.8125, 8.5, 0, 1.5
 npy('fortran.npy', [0] * 6, '(2, 3)', 'f', '<f4', True)
 P
     check 0 nnvts bisect chain.json -d cpu --dumps layers --overlay overlay.json
-    has "$OUT" "3 files; first wrong in the dumps: operation 2 (RELU)"
+    has "$OUT" "3 files, 3 of 3 operations judged; first wrong in the dumps: operation 2 (RELU)"
     has overlay.json '"0":{"value":0}'
     rm layers/2.raw
     check 1 nnvts bisect chain.json -d cpu --dumps layers
     has "$OUT" "its result is not there"
-    has "$OUT" "nothing is wrong in the dumps"
+    has "$OUT" "2 files, 2 of 3 operations judged; nothing is wrong in the dumps"
+    mv layers/001_mul.npy layers/2.npy
+    mv layers/0.npy elsewhere
+    check 1 nnvts bisect chain.json -d cpu --dumps layers
+    has "$OUT" "1 file, 0 of 3 operations judged; the dumps say nothing"
+    mv layers/2.npy layers/001_mul.npy
+    mv elsewhere layers/0.npy
     check 0 nnvts bisect chain.json -d faulty:crash-execute@RELU --dumps layers --json
     has "$OUT" '{"name":"MUL","dumps":0'
     mv fortran.npy layers/2.npy
@@ -329,13 +335,24 @@ test_check() {
     chmod +x no-mul.sh
     export TMPDIR=$PWD
     check 0 nnvts reduce chain.json --check ./no-mul.sh -o small.json
-    has "$OUT" "FAIL: the check called exit(#)"
+    has "$OUT" "FAIL: the check called exit(1)"
     has "$OUT" "3 -> 1 operations"
     grep -q '"MUL"' small.json || fail "not reduced to MUL"
     check 0 nnvts bisect chain.json --check './no-mul.sh {}'
     has "$OUT" "operation 1 (MUL)"
     check 0 nnvts reduce chain.json --check 'test -s {} && kill -SEGV $$' -o crash.json
-    has "$OUT" "CRASH"
+    has "$OUT" "CRASH: the check died with SIGSEGV"
+    # another exit code is another failure
+    printf '#!/bin/sh\n[ $(grep -o %s "$1" | wc -l) -gt 1 ] && exit 3\nexit 1\n' "'\"inputs\"'" >codes.sh
+    chmod +x codes.sh
+    check 0 nnvts reduce chain.json --check ./codes.sh -o codes.json
+    has "$OUT" "FAIL: the check called exit(3)"
+    check 3 ./codes.sh codes.json
+    check 2 nnvts reduce chain.json --check './nosuch.sh {}' -o none.json
+    has "$ERR" "cannot be run: the shell ended with 127, command not found"
+    check 2 nnvts bisect chain.json --check ./chain.json
+    has "$ERR" "cannot be run: the shell ended with 126, not executable"
+    [ ! -e none.json ] || fail "a file was written"
     check 2 nnvts reduce chain.json --check 'test -s'
     has "$ERR" "it does not fail by the check (PASS): nothing to reduce"
     check 2 nnvts reduce chain.json --check 'exit 125 #'

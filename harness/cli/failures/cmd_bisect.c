@@ -301,6 +301,20 @@ static enum nnv_status compare_versions(struct command *x, const struct nnv_spec
 
 /* ----------------------------------------------------------------------------- dumps */
 
+/** The lines below the table. */
+static void conclude_dumps(const struct nnv_bisection *dumps, const struct nnv_bisection *driver, size_t files) {
+    const uint32_t n = dumps->spec->model.main.noperations;
+    uint32_t judged = 0;
+    for (uint32_t i = 0; i < n; i++) judged += dumps->step[i].kind != NNV_STEP_UNJUDGED;
+    printf("%zu file%s, %u of %u operations judged; ", files, files == 1 ? "" : "s", judged, n);
+    if (dumps->culprit != UINT32_MAX)
+        printf("first wrong in the dumps: operation %u (%s)\n", dumps->culprit, name_of(dumps, dumps->culprit));
+    else
+        puts(judged > 0 ? "nothing is wrong in the dumps" : "the dumps say nothing");
+    if (driver->culprit != UINT32_MAX)
+        printf("first wrong on the device: operation %u (%s)\n", driver->culprit, name_of(driver, driver->culprit));
+}
+
 static enum nnv_status compare_dumps(struct command *x, const struct nnv_spec *spec, const struct nnv_oracle *oracle,
                                      struct nnv_err *err) {
     struct nnv_cli *c = &x->c;
@@ -330,11 +344,7 @@ static enum nnv_status compare_dumps(struct command *x, const struct nnv_spec *s
         return nnv_cli_print(&t, err);
     }
     print_pair(&pair);
-    printf("%zu files; ", count);
-    if (dumps.culprit != UINT32_MAX)
-        printf("first wrong in the dumps: operation %u (%s)\n", dumps.culprit, name_of(&dumps, dumps.culprit));
-    else
-        puts("nothing is wrong in the dumps");
+    conclude_dumps(&dumps, &driver, count);
     return NNV_OK;
 }
 

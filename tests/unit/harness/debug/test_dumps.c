@@ -100,10 +100,20 @@ static void test_meanings(void **state) {
     is_right();
     put_npy("000_relu.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (12,), }\n", codes, sizeof codes);
     is_right();
-    put("1.raw", codes, sizeof codes); /* no operation of that number */
-    put("0.7.raw", codes, sizeof codes);
-    put("relu.raw", codes, sizeof codes);
+    put("relu.raw", codes, sizeof codes); /* somebody else's */
     is_right();
+}
+
+/** Numbers that count otherwise than nnvts would be taken for nothing wrong. */
+static void test_of_no_operation(void **state) {
+    (void)state;
+    const unsigned char codes[N] = {0};
+    put("0.raw", codes, sizeof codes);
+    put("1.raw", codes, sizeof codes);
+    refused("1.raw is called by the number of an operation that the model does not have");
+    remove_file("1.raw");
+    put("0.7.raw", codes, sizeof codes);
+    refused("0.7.raw is of a result that its operation does not have");
 }
 
 static void test_damaged(void **state) {
@@ -137,6 +147,6 @@ static void test_damaged(void **state) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_meanings), TEST(test_damaged)};
+    const struct CMUnitTest tests[] = {TEST(test_meanings), TEST(test_of_no_operation), TEST(test_damaged)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
