@@ -227,7 +227,7 @@ static void add_findings(struct nnv_text *t, const struct nnv_datasheet *sheet) 
 
 /** What a profile demands and the driver has not, a few of it. */
 static void add_misses(struct nnv_text *t, const struct nnv_datasheet *sheet, const struct nnv_sheet_profile *p) {
-    enum { MOST = 4, MOST_TEXT = 200 };
+    enum { MOST = 2, MOST_TEXT = 200 };
     nnv_text_add(t, "<ul>");
     for (size_t i = 0; i < p->misses && i < MOST; i++) {
         struct nnv_text line = {0};
