@@ -32,8 +32,8 @@ int64_t nnv_rng_int(struct nnv_rng *r, int64_t lo, int64_t hi) {
     uint64_t span = (uint64_t)hi - (uint64_t)lo + 1;
     uint64_t v = nnv_rng_u64(r);
     if (span == 0) return (int64_t)v;
-    uint64_t reject = (0 - span) % span; /* 2^64 mod span: so many of the lowest numbers would bias the rest */
-    while (v < reject) v = nnv_rng_u64(r);
+    /* 2^64 mod span: so many of the lowest numbers would bias the rest. They are below span, as few numbers are. */
+    while (v < span && v < (0 - span) % span) v = nnv_rng_u64(r);
     return (int64_t)((uint64_t)lo + v % span);
 }
 

@@ -76,31 +76,29 @@ static double double_of(uint64_t bits) {
     return v;
 }
 
-double nnv_half_to_double(uint16_t h) {
-    uint64_t sign = (uint64_t)(h >> 15) << 63;
-    uint64_t exponent = (h >> 10) & 31u, fraction = h & 1023u;
-    if (exponent == 31) return double_of(sign | 0x7ffull << 52 | fraction << 42);
-    if (exponent) return double_of(sign | (exponent + 1008) << 52 | fraction << 42);
-    double v = (double)fraction * 0x1p-24;
-    return sign ? -v : v;
+/* Both conversions choose between results instead of branching, so that loops over them are vectors. */
+static inline double half_to_double(uint16_t h) {
+    const uint64_t sign = (uint64_t)(h >> 15) << 63, size = (uint64_t)(h & 0x7fffu) << 42;
+    const double small = (double)(int32_t)(h & 1023u) * 0x1p-24;
+    const uint64_t large = size + ((h & 0x7c00u) == 0x7c00u ? UINT64_C(2016) << 52 : UINT64_C(1008) << 52);
+    return double_of(((h & 0x7c00u) == 0 ? bits_of(small) : large) | sign);
 }
 
-uint16_t nnv_double_to_half(double v) {
-    uint64_t bits = bits_of(v);
-    uint32_t sign = (uint32_t)(bits >> 63) << 15;
-    int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
-    uint64_t fraction = bits & 0xfffffffffffffull;
-    if (exponent == 1024 && fraction) return (uint16_t)(sign | 0x7e00u | (uint32_t)(fraction >> 42));
-    if (exponent > 15) return (uint16_t)(sign | 0x7c00u);
-    if (exponent < -25) return (uint16_t)sign;
-    bool normal = exponent >= -14;
-    int shift = normal ? 42 : 28 - exponent;
-    uint64_t m = fraction | 1ull << 52, rest = m & ((1ull << shift) - 1), tie = 1ull << (shift - 1);
-    uint32_t q = (uint32_t)(m >> shift);
-    if (rest > tie || (rest == tie && (q & 1))) q++;
-    /* The hidden bit of a normal q adds one to the exponent; so does a carry, up to infinity. */
-    return (uint16_t)(sign | ((normal ? (uint32_t)(exponent + 14) << 10 : 0) + q));
+double nnv_half_to_double(uint16_t h) { return half_to_double(h); }
+
+static inline uint16_t double_to_half(double v) {
+    const uint64_t bits = bits_of(fabs(v)), lost = (UINT64_C(1) << 41) - 1;
+    const double least = 0x1p28; /* has 2^-24, the step of the subnormals, as its last place */
+    const uint64_t small = bits_of(fabs(v) + least) - bits_of(least);
+    /* To nearest even; a carry adds one to the exponent. */
+    const uint64_t normal = ((bits + lost + (bits >> 42 & 1)) >> 42) - (UINT64_C(1008) << 10);
+    uint64_t size = fabs(v) < 0x1p-14 ? small : normal;
+    size = fabs(v) < 65520 ? size : 0x7c00u;
+    size = isnan(v) ? 0x7e00u | (bits >> 42 & 1023u) : size;
+    return (uint16_t)(bits_of(v) >> 63 << 15 | size);
 }
+
+uint16_t nnv_double_to_half(double v) { return double_to_half(v); }
 
 /* ------------------------------------------------------------ load and store */
 
@@ -110,9 +108,13 @@ static inline double clamped(double v, double lo, double hi) {
     return v > lo ? v : lo;
 }
 
-/* The same, rounded half away from zero. */
+/*
+ * The same, rounded half away from zero, lo and hi within int32_t. What is cut off may be less than half by the last
+ * bit of 0.5: the sum with just less than a half then lies below the next integer, and half itself rounds up to it.
+ */
 static inline int32_t round_clamped(double v, double lo, double hi) {
-    return (int32_t)nnv_round_half_away(clamped(v, lo, hi));
+    const double below_half = 0x1.fffffffffffffp-2, near = clamped(v, lo, hi);
+    return (int32_t)(near + copysign(below_half, near));
 }
 
 #define LOAD(ctype, expr)                                                                                              \
@@ -131,7 +133,7 @@ void nnv_load(int32_t type, const void *src, size_t n, double *dst) {
         LOAD(float, (double)e);
     case ANEURALNETWORKS_FLOAT16:
     case ANEURALNETWORKS_TENSOR_FLOAT16:
-        LOAD(uint16_t, nnv_half_to_double(e));
+        LOAD(uint16_t, half_to_double(e));
     case ANEURALNETWORKS_INT32:
     case ANEURALNETWORKS_TENSOR_INT32:
         LOAD(int32_t, e);
@@ -171,7 +173,7 @@ void nnv_store(int32_t type, const double *src, size_t n, void *dst) {
         STORE(float, v);
     case ANEURALNETWORKS_FLOAT16:
     case ANEURALNETWORKS_TENSOR_FLOAT16:
-        STORE(uint16_t, nnv_double_to_half(v));
+        STORE(uint16_t, double_to_half(v));
     case ANEURALNETWORKS_INT32:
     case ANEURALNETWORKS_TENSOR_INT32:
         STORE(int32_t, round_clamped(v, INT32_MIN, INT32_MAX));

@@ -51,7 +51,7 @@ uint16_t nnv_double_to_half(double v);
 /** Rounds half away from zero, as round() does, but without a call or a branch. */
 static inline double nnv_round_half_away(double v) {
     const double size = fabs(v), even = size + 0x1p52 - 0x1p52; /* the addition rounds half to even */
-    const double whole = even + (size - even == 0.5);
+    const double whole = size - even == 0.5 ? even + 1 : even;
     return copysign(size < 0x1p52 ? whole : size, v); /* beyond lie integers, infinities and NaN */
 }
 

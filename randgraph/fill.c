@@ -5,6 +5,8 @@
 
 #include "randgraph/place.h"
 
+enum { BLOCK = 128 }; /* elements that are stored together */
+
 const char *nnv_fill_mode_name(enum nnv_fill_mode m) {
     switch (m) {
     case NNV_FILL_EXACT:
@@ -130,7 +132,6 @@ static double float_value(const struct nnv_fill *f, size_t i, size_t n, struct n
 
 static void fill_floats(const struct nnv_fill *f, const struct nnv_operand *o, struct nnv_rng *rng, size_t n,
                         char *dst) {
-    enum { BLOCK = 128 };
     size_t size = nnv_type(o->type)->size;
     double v[BLOCK];
     for (size_t at = 0; at < n; at += BLOCK) {
@@ -194,36 +195,47 @@ static double edge_code(const struct nnv_operand *o, double min, double max, str
     return clamp(q, min, max);
 }
 
-/* The code of element i, with the real values of the fill brought into what the type can hold. */
-static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, double scale, size_t i, size_t n,
-                         struct nnv_rng *rng) {
+/** The codes that a type can hold, and those that the real values of a fill are brought into. */
+struct codes {
+    double min, max, lo, hi;
+};
+
+static struct codes codes_of(const struct nnv_fill *f, const struct nnv_operand *o, double scale) {
     const struct nnv_type *t = nnv_type(o->type);
     const bool lowest = f->mode == NNV_FILL_EDGE && t->per_channel; /* -128 is legal, though rare */
-    double min = !lowest && (o->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM || t->per_channel) ? -127 : t->min,
-           max = t->max;
-    double lo, hi, v;
+    const bool symmetric = o->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM || t->per_channel;
+    struct codes c = {.min = !lowest && symmetric ? -127 : t->min, .max = t->max};
+    double lo, hi;
     nnv_fill_range(f, &lo, &hi);
-    lo = clamp(nnv_round_half_away(lo / scale) + o->zero_point, min, max);
-    hi = clamp(nnv_round_half_away(hi / scale) + o->zero_point, min, max);
+    c.lo = clamp(nnv_round_half_away(lo / scale) + o->zero_point, c.min, c.max);
+    c.hi = clamp(nnv_round_half_away(hi / scale) + o->zero_point, c.min, c.max);
+    return c;
+}
+
+/* The code of element i, whose scale gives the codes c. */
+static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, const struct codes *c, double scale,
+                         size_t i, size_t n, struct nnv_rng *rng) {
+    const double zero = o->zero_point;
+    double v;
     switch (f->mode) {
     case NNV_FILL_EXACT:
-        return clamp(exact_value(f, rng) / scale + o->zero_point, min, max);
-    case NNV_FILL_SWEEP:
+        return clamp(exact_value(f, rng) / scale + zero, c->min, c->max);
+    case NNV_FILL_SWEEP: {
+        const struct nnv_type *t = nnv_type(o->type);
         return t->min + (double)turn(f, i, (size_t)(t->max - t->min + 1), rng);
+    }
     case NNV_FILL_EDGE:
-        if (f->lo == 0 && f->hi == 0) return edge_code(o, min, max, rng);
-        return edge_code(o, lo, hi, rng);
+        if (f->lo == 0 && f->hi == 0) return edge_code(o, c->min, c->max, rng);
+        return edge_code(o, c->lo, c->hi, rng);
     case NNV_FILL_RAMP:
     case NNV_FILL_IMPULSE:
-        lo -= o->zero_point;
-        hi -= o->zero_point;
-        return o->zero_point + nnv_round_half_away(nnv_place_value(f, lo, hi, hi, i, n, rng));
+        v = nnv_place_value(f, c->lo - zero, c->hi - zero, c->hi - zero, i, n, rng);
+        return zero + nnv_round_half_away(v);
     case NNV_FILL_LINES:
     case NNV_FILL_HIGH:
-        lo = min - o->zero_point;
-        hi = max - o->zero_point;
-        v = nnv_place_value(f, lo, hi, f->mode == NNV_FILL_HIGH ? hi : 0.8 * hi, i, n, rng);
-        return clamp(o->zero_point + nnv_round_half_away(v), min, max);
+        v = c->max - zero;
+        v = nnv_place_value(f, c->min - zero, v, f->mode == NNV_FILL_HIGH ? v : 0.8 * v, i, n, rng);
+        return clamp(zero + nnv_round_half_away(v), c->min, c->max);
     case NNV_FILL_NORMAL:
     case NNV_FILL_LIMITS:
     case NNV_FILL_ZERO:
@@ -231,18 +243,26 @@ static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, 
     case NNV_FILL_COUNT:
         break;
     }
-    return (double)nnv_rng_int(rng, (int64_t)lo, (int64_t)hi);
+    return (double)nnv_rng_int(rng, (int64_t)c->lo, (int64_t)c->hi);
 }
 
 static void fill_quant(const struct nnv_fill *f, const struct nnv_operand *o, struct nnv_rng *rng, size_t n,
                        char *dst) {
     size_t size = nnv_type(o->type)->size, inner = 1;
+    double code[BLOCK], last = 0;
+    struct codes codes = {0};
     if (o->channel.count)
         for (uint32_t d = o->channel.dim + 1; d < o->rank; d++) inner *= o->dims[d];
-    for (size_t i = 0; i < n; i++) {
-        double scale = (double)(o->channel.count ? o->channel.scales[i / inner % o->channel.count] : o->scale);
-        double q = quant_code(f, o, scale, i, n, rng);
-        nnv_store(o->type, &q, 1, dst + i * size);
+    for (size_t at = 0; at < n; at += BLOCK) {
+        const size_t count = n - at < BLOCK ? n - at : BLOCK;
+        for (size_t i = 0; i < count; i++) {
+            const struct nnv_channel_quant *ch = &o->channel;
+            const double scale = (double)(ch->count ? ch->scales[(at + i) / inner % ch->count] : o->scale);
+            if (at + i == 0 || scale != last) codes = codes_of(f, o, scale);
+            last = scale;
+            code[i] = quant_code(f, o, &codes, scale, at + i, n, rng);
+        }
+        nnv_store(o->type, code, count, dst + at * size);
     }
 }
 

@@ -46,6 +46,8 @@ NNV_USE_RESULT enum nnv_status nnv_sweep_fill(const struct nnv_single_draft *b, 
 bool nnv_sweep_tame(const struct nnv_single_draft *b, const struct nnv_golden *golden);
 
 /* results.c */
+/** Sums of products are known but for the quantisation that was chosen for them: rounds them by it. */
+void nnv_results_requantise(const struct nnv_single_draft *b, const struct nnv_golden *golden);
 /** All results are numbers, those of integers within their range. */
 bool nnv_results_finite(const struct nnv_single_draft *b);
 /** The number of results is not certain: a correct driver may give more or fewer where a decision is open. */

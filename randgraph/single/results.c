@@ -9,6 +9,22 @@
 #include "reference/model/validate.h"
 #include "reference/model/work.h"
 
+void nnv_results_requantise(const struct nnv_single_draft *b, const struct nnv_golden *golden) {
+    enum { BLOCK = 128 };
+    double code[BLOCK];
+    for (uint32_t i = 0; i < b->s->nout; i++) {
+        const struct nnv_operand *o = &b->s->operands[b->s->out[i]];
+        const size_t size = nnv_type(o->type)->size, n = golden[i].value.bytes / size;
+        if (!nnv_is_quant(o->type)) continue;
+        for (size_t at = 0; at < n; at += BLOCK) {
+            const size_t count = n - at < BLOCK ? n - at : BLOCK;
+            for (size_t e = 0; e < count; e++)
+                code[e] = nnv_round_half_away(golden[i].exact[at + e] / (double)o->scale) + o->zero_point;
+            nnv_store(o->type, code, count, (char *)golden[i].value.data + at * size);
+        }
+    }
+}
+
 /* True if n numbers, of a type of integers or not, say anything. */
 static bool are_finite(const double *v, size_t n, bool integers) {
     for (size_t e = 0; e < n; e++)

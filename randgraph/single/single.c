@@ -245,13 +245,15 @@ static enum nnv_status settle(struct nnv_single_draft *b, struct nnv_err *err) {
 }
 
 static enum nnv_status finish(struct nnv_single_draft *b, struct nnv_golden *golden, struct nnv_err *err) {
+    const bool sums = b->what->op->rounding == NNV_ROUND_LINEAR; /* others may ask for the output's quantisation */
     bool changed = false;
     enum nnv_status st = evaluate(b, golden, err);
     if (st) return st;
     choose_outputs(b, golden, &changed);
     st = declare_shapes(b, golden, err);
     if (!st) st = settle(b, err);
-    if (!st && changed) st = evaluate(b, golden, err);
+    if (!st && changed && sums) nnv_results_requantise(b, golden);
+    if (!st && changed && !sums) st = evaluate(b, golden, err);
     for (uint32_t i = 0; !st && i < b->s->nout; i++) b->spec->outputs[i] = golden[i].value;
     if (st) return st;
     if (b->what->mode == NNV_FILL_ZERO && b->level < 3) b->level = 3; /* real extents of zero came with it */

@@ -77,9 +77,10 @@ static void relax_rows(const struct nnv_evaluator *ev, double *rows, size_t elem
     for (int r = 1; r <= ev->options->rows; r++) {
         struct nnv_signs signs = {.rng = nnv_rng_make(ev->options->seed, operand, RELAX_STREAM + (uint64_t)r)};
         for (size_t e = 0; e < elems; e++) {
-            double x = rows[e], half = nnv_half_to_double(nnv_double_to_half(x)), sign = nnv_sign(&signs);
+            double x = rows[e], half = nnv_half_to_double(nnv_double_to_half(x));
+            const double off = nnv_either_sign(&signs, 0x1p-11 * fabs(x) + eta);
             bool beyond = isfinite(x) && !isfinite(half);
-            rows[(size_t)r * elems + e] = beyond ? (double)NAN : half == x ? x : x + sign * (0x1p-11 * fabs(x) + eta);
+            rows[(size_t)r * elems + e] = beyond ? (double)NAN : half == x ? x : x + off;
         }
     }
 }

@@ -130,19 +130,14 @@ uint64_t nnv_branch_pattern(struct nnv_rng *rng, int rows) {
     return up << 2 | 1;
 }
 
-void nnv_noise_write(struct nnv_noise *n, double value, double magnitude) {
-    if (n->count == n->room) {
-        size_t room = n->room ? n->room * 2 : 4096;
-        struct nnv_hook *tape = realloc(n->tape, room * sizeof *tape);
-        if (!tape) {
-            n->no_memory = true;
-            return;
-        }
-        n->tape = tape;
-        n->room = room;
-    }
-    n->tape[n->count++] = (struct nnv_hook){value, magnitude};
-    if (!(magnitude <= 0)) n->active = true;
+bool nnv_noise_grow(struct nnv_noise *n) {
+    const size_t room = n->room ? n->room * 2 : 4096;
+    struct nnv_hook *tape = realloc(n->tape, room * sizeof *tape);
+    n->no_memory = n->no_memory || !tape;
+    if (!tape) return false;
+    n->tape = tape;
+    n->room = room;
+    return true;
 }
 
 double nnv_sum_noise(const struct nnv_kernel *k, double n, double sum_abs) {
@@ -207,35 +202,36 @@ struct nnv_image_layout nnv_image_of(const struct nnv_shape *s, bool nchw) {
     return m;
 }
 
-enum { LANES = 8, DEPTH = 512 };
+enum { LANES = 8, ROWS = 2, DEPTH = 512 };
 
-/* c[l] += sum of a[p] * panel[p][l], in the order of p. */
-static void add_panel(const double *a, double panel[][LANES], size_t depth, double c[LANES]) {
-    double sum[LANES];
-    for (int l = 0; l < LANES; l++) sum[l] = c[l];
+/* c[r * n + l] += sum of a[r * k + p] * panel[p][l] over p, in the order of p, for so many rows and lanes. */
+static inline void add_panel(const double *a, size_t k, double panel[][LANES], size_t depth, double *c, size_t n,
+                             size_t lanes, const size_t rows) {
+    double sum[ROWS][LANES] = {{0}};
+    for (size_t r = 0; r < rows; r++)
+        for (size_t l = 0; l < lanes; l++) sum[r][l] = c[r * n + l];
     for (size_t p = 0; p < depth; p++)
-        for (int l = 0; l < LANES; l++) sum[l] += a[p] * panel[p][l];
-    for (int l = 0; l < LANES; l++) c[l] = sum[l];
+        for (size_t r = 0; r < rows; r++)
+            for (int l = 0; l < LANES; l++) sum[r][l] += a[r * k + p] * panel[p][l];
+    for (size_t r = 0; r < rows; r++)
+        for (size_t l = 0; l < lanes; l++) c[r * n + l] = sum[r][l];
 }
 
 /*
  * Each sum in the order of k: the same bits on any machine, which a library that picks its code by processor does
- * not give. Panels of B: LANES columns, DEPTH rows.
+ * not give. Panels of B: LANES columns, DEPTH rows; ROWS of A meet one together.
  */
 static void matmul_in_order(size_t m, size_t n, size_t k, const double *a, const double *b, double *c) {
     double panel[DEPTH][LANES];
     for (size_t j = 0; j < n; j += LANES) {
-        size_t lanes = n - j < LANES ? n - j : LANES;
+        const size_t lanes = n - j < LANES ? n - j : LANES;
         for (size_t q = 0; q < k; q += DEPTH) {
-            size_t depth = k - q < DEPTH ? k - q : DEPTH;
+            const size_t depth = k - q < DEPTH ? k - q : DEPTH;
             for (size_t p = 0; p < depth; p++)
                 for (size_t l = 0; l < LANES; l++) panel[p][l] = l < lanes ? b[(j + l) * k + q + p] : 0;
-            for (size_t i = 0; i < m; i++) {
-                double sums[LANES] = {0};
-                memcpy(sums, c + i * n + j, lanes * sizeof *c);
-                add_panel(a + i * k + q, panel, depth, sums);
-                memcpy(c + i * n + j, sums, lanes * sizeof *c);
-            }
+            size_t i = 0;
+            for (; i + ROWS <= m; i += ROWS) add_panel(a + i * k + q, k, panel, depth, c + i * n + j, n, lanes, ROWS);
+            for (; i < m; i++) add_panel(a + i * k + q, k, panel, depth, c + i * n + j, n, lanes, 1);
         }
     }
 }

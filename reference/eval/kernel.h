@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "reference/model/op.h"
@@ -38,16 +39,19 @@ struct nnv_signs {
     int left;
 };
 
-/** +1 or -1. */
-static inline double nnv_sign(struct nnv_signs *s) {
+/** A number with the next sign: v or -v. */
+static inline double nnv_either_sign(struct nnv_signs *s, double v) {
+    uint64_t number;
     if (s->left == 0) {
         s->bits = nnv_rng_u64(&s->rng);
         s->left = 64;
     }
-    const int bit = (int)(s->bits & 1);
+    memcpy(&number, &v, sizeof number);
+    number ^= ((s->bits & 1) ^ 1) << 63;
+    memcpy(&v, &number, sizeof v);
     s->bits >>= 1;
     s->left--;
-    return 2 * bit - 1;
+    return v;
 }
 
 /** The hooks of one operation: row 0 writes the tape, the others read it. Zero-initialise; free tape. */
@@ -121,8 +125,14 @@ NNV_USE_RESULT enum nnv_status nnv_give_shape(struct nnv_kernel *k, uint32_t i, 
 
 /* ------------------------------------------------------------------- hooks */
 
+/** Makes room on the tape; false if there is no memory, which the evaluator tells. */
+bool nnv_noise_grow(struct nnv_noise *n);
 /** Row 0 writes down what it gives to a hook. */
-void nnv_noise_write(struct nnv_noise *n, double value, double magnitude);
+static inline void nnv_noise_write(struct nnv_noise *n, double value, double magnitude) {
+    if (n->count == n->room && !nnv_noise_grow(n)) return;
+    n->tape[n->count++] = (struct nnv_hook){value, magnitude};
+    n->active |= !(magnitude <= 0);
+}
 /** What row 0 wrote at this hook. */
 static inline const struct nnv_hook *nnv_noise_read(struct nnv_noise *n) {
     static const struct nnv_hook none = {0, 0};
@@ -132,7 +142,7 @@ static inline const struct nnv_hook *nnv_noise_read(struct nnv_noise *n) {
 }
 /** The common part of the hooks: row 0 writes magnitude down, other rows return v with noise. */
 static inline double nnv_noise_add(struct nnv_kernel *k, double v, double magnitude) {
-    if (k->row > 0) return v + nnv_sign(&k->noise->signs) * nnv_noise_read(k->noise)->magnitude;
+    if (k->row > 0) return v + nnv_either_sign(&k->noise->signs, nnv_noise_read(k->noise)->magnitude);
     nnv_noise_write(k->noise, v, isfinite(v) ? magnitude : 0);
     return v;
 }
@@ -140,7 +150,7 @@ static inline double nnv_noise_add(struct nnv_kernel *k, double v, double magnit
  * with noise. */
 static inline double nnv_noise_replay(struct nnv_kernel *k) {
     const struct nnv_hook *h = nnv_noise_read(k->noise);
-    return h->value + nnv_sign(&k->noise->signs) * h->magnitude;
+    return h->value + nnv_either_sign(&k->noise->signs, h->magnitude);
 }
 /** A decision score > 0 that implementations may take either way when |score| <= half_width. */
 bool nnv_noise_branch(struct nnv_kernel *k, double score, double half_width);

@@ -55,7 +55,7 @@ struct nnv_store {
     void *data;     /**< out: row 0 in the operand's type */
 };
 
-/** Rounds, clamps and forces branches across rows. Returns true if all rows are equal. */
+/** Rounds, clamps and forces branches across rows. Returns true if rows are wanted and are all equal. */
 bool nnv_store_rows(const struct nnv_store *s);
 
 /**

@@ -48,14 +48,19 @@ static void spread_of(const double *y, size_t stride, int rows, size_t n, double
 }
 
 void nnv_spread_rows(const double *y, size_t stride, int rows, double most, size_t n, double *spread) {
+    size_t infinite = 0;
     spread_of(y, stride, rows, n, spread);
     for (size_t e = 0; e < n; e++) {
+        infinite += !isfinite(y[e]);
+        spread[e] = isfinite(spread[e]) ? spread[e] : (double)NAN;
+    }
+    for (size_t e = 0; e < n && infinite > 0; e++) {
         bool agree = !isfinite(y[e]); /* not finite, and in every row the same */
         for (int r = 1; r <= rows && agree; r++) {
             double v = y[(size_t)r * stride + e];
             agree = v == y[e] || (isnan(v) && isnan(y[e])) || (most > 0 && v == copysign(most, y[e]));
         }
-        spread[e] = agree ? 0 : isfinite(spread[e]) ? spread[e] : (double)NAN;
+        spread[e] = agree ? 0 : spread[e];
     }
 }
 
@@ -100,6 +105,11 @@ static void draw_signs(const struct block *b, uint64_t up[NNV_MAX_ROWS + 1]) {
     up[2] = all;
 }
 
+/* Rows 1 to n begin as row 0 where nobody computed them. */
+static void begin_rows(const struct block *b) {
+    for (int r = 1; r <= b->rows && b->s->alike; r++) memcpy(row_of(b, r), b->y, b->n * sizeof *b->y);
+}
+
 /* Rows 1 to n: y plus or minus u times row 0. */
 static void add_noise(const struct block *b) {
     static const double sign[] = {-1, 1};
@@ -112,7 +122,8 @@ static void add_noise(const struct block *b) {
     draw_signs(b, up);
     for (int r = 1; r <= b->rows; r++) {
         double *y = row_of(b, r);
-        for (size_t e = 0; e < b->n; e++) y[e] += sign[up[r] >> e & 1] * magnitude[e];
+        const double *from = b->s->alike ? b->y : y;
+        for (size_t e = 0; e < b->n; e++) y[e] = from[e] + sign[up[r] >> e & 1] * magnitude[e];
     }
 }
 
@@ -144,7 +155,10 @@ static void saturate(const struct block *b) {
 
 static void store_float(const struct block *b) {
     keep_exact(b);
-    if (b->rows > 0 && b->s->rounding != NNV_ROUND_NONE) add_noise(b);
+    if (b->rows > 0 && b->s->rounding != NNV_ROUND_NONE)
+        add_noise(b);
+    else
+        begin_rows(b);
     if (b->s->clamp) clamp_rows(b);
     if (b->s->saturates) saturate(b);
     if (b->s->limit > 0 && b->rows > 0) check_range(b);
@@ -158,6 +172,7 @@ static void store_float(const struct block *b) {
 static void store_floor(const struct block *b) {
     const struct nnv_store *s = b->s;
     double spread[BLOCK];
+    begin_rows(b);
     spread_of(b->y, b->stride, b->rows, b->n, spread);
     for (size_t e = 0; e < b->n; e++) {
         double x0 = b->y[e], d = spread[e], h = 0;
@@ -327,6 +342,7 @@ static void store_quant(const struct block *b) {
 static void store_discrete(const struct block *b) {
     const struct nnv_type *t = nnv_type(b->s->operand->type);
     keep_exact(b);
+    begin_rows(b);
     for (int r = 1; r <= b->rows; r++) {
         double *y = row_of(b, r);
         for (size_t e = 0; e < b->n; e++)
@@ -339,12 +355,12 @@ static void store_discrete(const struct block *b) {
 /* ------------------------------------------------------------------ blocks */
 
 static bool all_equal(const struct block *b) {
-    bool equal = true;
+    uint64_t differ = 0;
     for (int r = 1; r <= b->rows; r++) {
         const double *y = row_of(b, r);
-        for (size_t e = 0; e < b->n; e++) equal &= y[e] == b->y[e];
+        for (size_t e = 0; e < b->n; e++) differ |= y[e] == b->y[e] ? 0 : 1;
     }
-    return equal;
+    return differ == 0;
 }
 
 /*
@@ -357,7 +373,6 @@ static int rows_of(const struct nnv_store *s, const struct range *odd, const str
 }
 
 static void store_block(const struct block *b) {
-    for (int r = 1; r <= b->rows && b->s->alike; r++) memcpy(row_of(b, r), b->y, b->n * sizeof *b->y);
     switch (nnv_type(b->s->operand->type)->kind) {
     case NNV_KIND_FLOAT:
         b->s->rounding == NNV_ROUND_FLOOR ? store_floor(b) : store_float(b);
@@ -378,14 +393,14 @@ bool nnv_store_rows(const struct nnv_store *s) {
     const bool apart = s->alike && s->spread;
     struct nnv_rng rng[NNV_MAX_ROWS + 1];
     struct block b = {.s = s, .rng = rng, .y = room, .stride = apart ? BLOCK : s->elems};
-    bool equal = true;
+    bool equal = !s->spread;
     if (nnv_is_quant(s->operand->type)) {
         b.range[GOLDEN] = range_of(s, 0);
         b.range[ODD] = range_of(s, 0x1p-22);
         b.range[EVEN] = range_of(s, -0x1p-22);
     }
     b.rows = rows_of(s, &b.range[ODD], &b.range[EVEN]);
-    for (int r = 0; r <= s->rows; r++) rng[r] = stream(s, r);
+    for (int r = 0; r <= (nnv_is_float(s->operand->type) ? s->rows : 0); r++) rng[r] = stream(s, r);
     for (; b.at < s->elems; b.at += BLOCK) {
         b.n = s->elems - b.at < BLOCK ? s->elems - b.at : BLOCK;
         if (apart)
