@@ -8,13 +8,13 @@
 #ifndef NNV_MLTS_MOBILENET_H
 #define NNV_MLTS_MOBILENET_H
 
-#include "reference/model/model.h"
+#include "mlts/networks/images.h"
 
 struct nnv_mobilenet {
-    int version;      /**< 1 or 2 */
-    double width;     /**< of all layers: 1.0, 0.75, ... */
-    uint32_t size;    /**< of the square image: 96 to 224, a multiple of 32 */
-    int32_t type;     /**< TENSOR_FLOAT32, TENSOR_QUANT8_ASYMM or TENSOR_QUANT8_ASYMM_SIGNED */
+    int version;   /**< 1 or 2 */
+    double width;  /**< of all layers: 1.0, 0.75, ... */
+    uint32_t size; /**< of the square image: 96 to 224, a multiple of 32 */
+    struct nnv_image_type type;
     uint32_t classes; /**< of the result: 1001 */
     uint64_t seed;    /**< of the weights */
 };

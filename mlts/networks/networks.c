@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "mlts/networks/mobilenet.h"
 #include "mlts/networks/recurrent.h"
+#include "mlts/networks/resnet.h"
 #include "mlts/onnx/onnx.h"
 #include "mlts/tflite/tflite.h"
 #include "mlts/networks/trained.h"
@@ -23,6 +24,13 @@ enum { WEIGHT_SEED = 1, IMAGENET_CLASSES = 1001, MOST_BYTES = 1 << 30 /* of a fi
         .data = "random", .by_default = default_                                                                       \
     }
 
+#define RESNET(size, type, default_)                                                                                   \
+    {                                                                                                                  \
+        .name = "resnet18_" size "_" type,                                                                             \
+        .what = "ResNet-18, pictures of " size "x" size ", " type ", seeded weights", .data = "random",                \
+        .by_default = default_                                                                                         \
+    }
+
 #define TRAINED(name_, data_, task_, what_)                                                                            \
     { .name = name_, .what = what_, .data = data_, .task = task_, .by_default = true }
 
@@ -34,14 +42,25 @@ const struct nnv_network_entry nnv_networks[] = {
     TRAINED("speech_float", "speech", NNV_TASK_SPELL, "phones of made-up speech, an LSTM, float32, trained"),
     MOBILENET(1, "1.0", "224", "float32", true),
     MOBILENET(1, "1.0", "224", "quant8", true),
+    MOBILENET(1, "1.0", "224", "float16", false),
     MOBILENET(1, "1.0", "224", "signed", false),
+    MOBILENET(1, "1.0", "224", "int8", false),
     MOBILENET(1, "0.25", "128", "float32", false),
     MOBILENET(1, "0.25", "128", "quant8", false),
     MOBILENET(2, "1.0", "224", "float32", true),
     MOBILENET(2, "1.0", "224", "quant8", true),
+    MOBILENET(2, "1.0", "224", "float16", false),
     MOBILENET(2, "1.0", "224", "signed", false),
+    MOBILENET(2, "1.0", "224", "int8", false),
     MOBILENET(2, "0.35", "96", "float32", false),
     MOBILENET(2, "0.35", "96", "quant8", false),
+    RESNET("224", "float32", false),
+    RESNET("224", "float16", false),
+    RESNET("224", "quant8", false),
+    RESNET("224", "int8", false),
+    {.name = "keyword_lstm",
+     .what = "keywords in a second of speech: an LSTM of 128 cells over 49 frames, float32, seeded weights",
+     .data = "random"},
     {.name = "acoustic_lstm",
      .what = "speech recognition, a frame at a time: 4 LSTM layers of 512 cells, float32, seeded weights",
      .data = "random",
@@ -53,13 +72,6 @@ const struct nnv_network_entry nnv_networks[] = {
 };
 const size_t nnv_network_count = sizeof nnv_networks / sizeof *nnv_networks;
 
-static int32_t type_of(const char *tag) {
-    return strcmp(tag, "float32") == 0  ? ANEURALNETWORKS_TENSOR_FLOAT32
-           : strcmp(tag, "quant8") == 0 ? ANEURALNETWORKS_TENSOR_QUANT8_ASYMM
-           : strcmp(tag, "signed") == 0 ? ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED
-                                        : -1;
-}
-
 /** mobilenet_v<1|2>_<width>_<size>_<type>; false: the name is of another kind. */
 static bool parse_mobilenet(const char *name, struct nnv_mobilenet *net) {
     char type[16];
@@ -68,8 +80,16 @@ static bool parse_mobilenet(const char *name, struct nnv_mobilenet *net) {
     if (sscanf(name, "mobilenet_v%d_%lf_%u_%15s%n", &net->version, &net->width, &net->size, type, &length) != 4 ||
         name[length])
         return false;
-    net->type = type_of(type);
-    return net->type >= 0;
+    return nnv_images_type(type, &net->type);
+}
+
+/** resnet18_<size>_<type>; false: the name is of another kind. */
+static bool parse_resnet(const char *name, struct nnv_resnet *net) {
+    char type[16];
+    int length = 0;
+    *net = (struct nnv_resnet){.classes = IMAGENET_CLASSES - 1, .seed = WEIGHT_SEED}; /* none for the background */
+    if (sscanf(name, "resnet18_%u_%15s%n", &net->size, type, &length) != 2 || name[length]) return false;
+    return nnv_images_type(type, &net->type);
 }
 
 static enum nnv_status open_spec(const char *path, struct nnv_arena *arena, struct nnv_network *net,
@@ -170,11 +190,21 @@ static bool ends_with(const char *s, const char *end) {
 static enum nnv_status open_any(const char *name, struct nnv_arena *arena, struct nnv_network *net, const char **data,
                                 struct nnv_err *err) {
     struct nnv_mobilenet mobilenet;
+    struct nnv_resnet resnet;
     *net = (struct nnv_network){.name = nnv_arena_strdup(arena, name)};
     *data = "random";
     if (parse_mobilenet(name, &mobilenet)) {
         net->origin = "built in code, seed 1";
         return nnv_mobilenet_build(&mobilenet, arena, &net->model, err);
+    }
+    if (parse_resnet(name, &resnet)) {
+        net->origin = "built in code, seed 1";
+        return nnv_resnet_build(&resnet, arena, &net->model, err);
+    }
+    if (strcmp(name, "keyword_lstm") == 0) {
+        static const struct nnv_keyword keyword = {49, 40, 128, 12, WEIGHT_SEED};
+        net->origin = "built in code, seed 1";
+        return nnv_keyword_build(&keyword, arena, net, err);
     }
     if (strcmp(name, "acoustic_lstm") == 0 || strcmp(name, "speech_decoder") == 0) {
         static const struct nnv_acoustic acoustic = {4, 120, 512, 192, 42, WEIGHT_SEED};

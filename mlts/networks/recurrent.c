@@ -59,24 +59,40 @@ static uint32_t boolean(struct build *d, bool v) {
     return nnv_builder_operand(&d->b, o);
 }
 
-/** One LSTM cell with its states; its output, [1, projection]. */
-static uint32_t cell(struct build *d, uint32_t x, uint32_t n, uint32_t units, uint32_t projection) {
-    enum { TANH = 4, PEEPHOLES = 3 };
-    const uint32_t outputs = projection ? projection : units, scratch[] = {1, GATES * units};
-    uint32_t in[23] = {x}, k = 1, out[4], h, c;
+/** The weights of a cell: what its inputs are up to the states, x first; the number of them. */
+static uint32_t cell_weights(struct build *d, uint32_t x, uint32_t n, uint32_t units, uint32_t projection,
+                             uint32_t in[18]) {
+    enum { PEEPHOLES = 3 };
+    const uint32_t outputs = projection ? projection : units;
+    uint32_t k = 0;
+    in[k++] = x;
     for (int g = 0; g < GATES; g++) in[k++] = matrix(d, units, n);
     for (int g = 0; g < GATES; g++) in[k++] = matrix(d, units, outputs);
     for (int g = 0; g < PEEPHOLES; g++) in[k++] = omitted(d);
     for (int g = 0; g < GATES; g++) in[k++] = vector(d, units);
     in[k++] = projection ? matrix(d, projection, units) : omitted(d);
     in[k++] = omitted(d); /* a projection has no bias here */
+    return k;
+}
+
+/** The scalars of a cell, into in from k on: tanh, a clip of the cell, none of the projection; the number of inputs. */
+static uint32_t cell_scalars(struct build *d, uint32_t *in, uint32_t k) {
+    enum { TANH = 4 };
+    in[k++] = nnv_builder_int(&d->b, TANH);
+    in[k++] = nnv_builder_float(&d->b, 10);
+    in[k++] = nnv_builder_float(&d->b, 0);
+    return k;
+}
+
+/** One LSTM cell with its states; its output, [1, projection]. */
+static uint32_t cell(struct build *d, uint32_t x, uint32_t n, uint32_t units, uint32_t projection) {
+    const uint32_t outputs = projection ? projection : units, scratch[] = {1, GATES * units};
+    uint32_t in[23], out[4], h, c, k = cell_weights(d, x, n, units, projection, in);
     add_state(d, outputs, &h, &out[1]);
     add_state(d, units, &c, &out[2]);
     in[k++] = h;
     in[k++] = c;
-    in[k++] = nnv_builder_int(&d->b, TANH);
-    in[k++] = nnv_builder_float(&d->b, 10); /* clip of the cell, none of the projection */
-    in[k++] = nnv_builder_float(&d->b, 0);
+    k = cell_scalars(d, in, k);
     out[0] = nnv_builder_tensor(&d->b, real, 2, scratch, NNV_TEMPORARY_VARIABLE);
     out[3] = row(d, outputs, NNV_TEMPORARY_VARIABLE);
     nnv_builder_operation(&d->b, ANEURALNETWORKS_LSTM, k, in, 4, out);
@@ -191,5 +207,36 @@ enum nnv_status nnv_decoder_build(const struct nnv_decoder *what, struct nnv_are
     const uint32_t last = dense(&d, y, what->units, 1, ANEURALNETWORKS_FUSED_NONE, NNV_TEMPORARY_VARIABLE);
     d.out[d.nout++] = row(&d, 1, NNV_SUBGRAPH_OUTPUT);
     nnv_builder_add(&d.b, ANEURALNETWORKS_LOGISTIC, 1, &last, d.out[1]);
+    return end(&d, net, err);
+}
+
+enum nnv_status nnv_keyword_build(const struct nnv_keyword *what, struct nnv_arena *arena, struct nnv_network *net,
+                                  struct nnv_err *err) {
+    enum nnv_status st;
+    if ((st = check("frames", what->frames, 1, MOST_EXTENT, err)) ||
+        (st = check("features", what->features, 1, MOST_EXTENT, err)) ||
+        (st = check("units", what->units, 1, MOST_EXTENT, err)) ||
+        (st = check("words", what->words, 2, MOST_EXTENT, err)))
+        return st;
+    struct build d = {.b = {.arena = arena, .seed = what->seed}};
+    const uint32_t from[] = {1, what->frames, what->features}, to[] = {1, what->frames, what->units};
+    const uint32_t zeros[] = {1, what->units};
+    const uint32_t x = input(&d, nnv_builder_tensor(&d.b, real, 3, from, NNV_SUBGRAPH_INPUT));
+    uint32_t in[28], k = cell_weights(&d, x, what->features, what->units, 0, in);
+    for (int state = 0; state < 2; state++) in[k++] = nnv_builder_filled(&d.b, real, 2, zeros, 0);
+    k = cell_scalars(&d, in, k);
+    in[k++] = boolean(&d, false); /* the batch comes first */
+    for (int norm = 0; norm < GATES; norm++) in[k++] = omitted(&d);
+    const uint32_t heard = nnv_builder_tensor(&d.b, real, 3, to, NNV_TEMPORARY_VARIABLE);
+    nnv_builder_add(&d.b, ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_LSTM, k, in, heard);
+    const uint32_t frames = reshaped(&d, heard, what->frames, what->units);
+    const int32_t begin[] = {(int32_t)what->frames - 1, 0}, size[] = {1, (int32_t)what->units};
+    const uint32_t last =
+        MADE(&d, SLICE, 1, what->units, frames, nnv_builder_ints(&d.b, 2, begin), nnv_builder_ints(&d.b, 2, size));
+    const uint32_t scores =
+        dense(&d, last, what->units, what->words, ANEURALNETWORKS_FUSED_NONE, NNV_TEMPORARY_VARIABLE);
+    const uint32_t softmax[] = {scores, nnv_builder_float(&d.b, 1)};
+    d.out[d.nout++] = row(&d, what->words, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&d.b, ANEURALNETWORKS_SOFTMAX, 2, softmax, d.out[0]);
     return end(&d, net, err);
 }

@@ -31,6 +31,15 @@ struct nnv_decoder {
     uint64_t seed;
 };
 
+/** An LSTM over the frames of a short piece of speech, which says what word it is. */
+struct nnv_keyword {
+    uint32_t frames;   /**< of the piece */
+    uint32_t features; /**< of a frame */
+    uint32_t units;    /**< of the cell */
+    uint32_t words;    /**< classes of the softmax */
+    uint64_t seed;
+};
+
 /**
  * Input [1, features], then output and cell state of each layer; output [1, phones], then the states. All memory is
  * arena's. NNV_INVALID names the member that is out of range.
@@ -42,6 +51,12 @@ NNV_USE_RESULT enum nnv_status nnv_acoustic_build(const struct nnv_acoustic *wha
  * text] and those of both cells. Outputs: the frame [1, bands], whether it is the last [1, 1]; then the states.
  */
 NNV_USE_RESULT enum nnv_status nnv_decoder_build(const struct nnv_decoder *what, struct nnv_arena *arena,
+                                                 struct nnv_network *net, struct nnv_err *err);
+/**
+ * Input [1, frames, features], output [1, words]; the cell begins with zeros, and keeps nothing. The source is Zhang et
+ * al., "Hello edge: keyword spotting on microcontrollers", 2017.
+ */
+NNV_USE_RESULT enum nnv_status nnv_keyword_build(const struct nnv_keyword *what, struct nnv_arena *arena,
                                                  struct nnv_network *net, struct nnv_err *err);
 
 #endif

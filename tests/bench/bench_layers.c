@@ -382,7 +382,7 @@ static bool make_row(size_t i, int32_t type, struct nnv_arena *a, const char **n
         *st = build_layer(&layers[i], type, a, m, err);
         return true;
     }
-    const struct nnv_mobilenet net = {(int)(i - n) % 2 + 1, 1.0, 224, type, 1001, 1};
+    const struct nnv_mobilenet net = {(int)(i - n) % 2 + 1, 1.0, 224, {type, false}, 1001, 1};
     *st = nnv_mobilenet_build(&net, a, m, err);
     if (!*st && i < n + 2) *st = products_only(m, a, err);
     return true;

@@ -94,7 +94,7 @@ int main(void) {
     puts("  network     type                           golden ms  dgemm ms   ratio");
     for (int version = 1; version <= 2; version++)
         for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-            struct nnv_mobilenet net = {version, 1.0, SIDE, types[i].type, 1001, 1};
+            struct nnv_mobilenet net = {version, 1.0, SIDE, {types[i].type, false}, 1001, 1};
             if (measure(&net, types[i].name, products[version - 1], &err) != NNV_OK) {
                 fprintf(stderr, "bench_mobilenet: %s\n", err.text);
                 return 1;

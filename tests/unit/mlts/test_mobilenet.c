@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file test_mobilenet.c MobileNet built in code: the layers that the papers list, valid, the same on any machine,
- * alive. */
+/** @file test_mobilenet.c MobileNet and ResNet built in code: the layers that the papers list, valid, the same on any
+ * machine, alive. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 #include "mlts/networks/mobilenet.h"
+#include "mlts/networks/resnet.h"
 #include "reference/eval/eval.h"
 #include "reference/model/validate.h"
 
@@ -25,7 +26,7 @@ static int teardown(void **state) {
 }
 
 static struct nnv_mobilenet net_of(int version, int32_t type) {
-    return (struct nnv_mobilenet){version, 0.25, 64, type, 20, 7};
+    return (struct nnv_mobilenet){version, 0.25, 64, {type, false}, 20, 7};
 }
 
 static void build(struct nnv_arena *a, const struct nnv_mobilenet *net, struct nnv_model *m) {
@@ -52,7 +53,7 @@ static size_t weights(const struct nnv_model *m) {
 /* 28 and 54 layers of weights; 4.2 and 3.5 million of them without batch normalisation's (both papers' tables). */
 static void layers_are_the_papers(void **state) {
     struct nnv_model m;
-    struct nnv_mobilenet v1 = {1, 1.0, 224, ANEURALNETWORKS_TENSOR_FLOAT32, 1000, 1}, v2 = v1;
+    struct nnv_mobilenet v1 = {1, 1.0, 224, {ANEURALNETWORKS_TENSOR_FLOAT32, false}, 1000, 1}, v2 = v1;
     build(*state, &v1, &m);
     assert_int_equal(count(&m, ANEURALNETWORKS_CONV_2D), 14);
     assert_int_equal(count(&m, ANEURALNETWORKS_DEPTHWISE_CONV_2D), 13);
@@ -66,13 +67,25 @@ static void layers_are_the_papers(void **state) {
     assert_int_equal(weights(&m), 3487816); /* 3,504,872 with the scales of 17,056 normalised channels */
 }
 
+/* 18 layers of weights on the long way and three beside; 11.7 million weights without batch normalisation's. */
+static void residual_layers_are_the_papers(void **state) {
+    struct nnv_model m;
+    struct nnv_err err = {0};
+    const struct nnv_resnet net = {224, {ANEURALNETWORKS_TENSOR_FLOAT32, false}, 1000, 1};
+    assert_int_equal(nnv_resnet_build(&net, *state, &m, &err), NNV_OK);
+    assert_int_equal(count(&m, ANEURALNETWORKS_CONV_2D), 17 + 3);
+    assert_int_equal(count(&m, ANEURALNETWORKS_ADD), 8);
+    assert_int_equal(count(&m, ANEURALNETWORKS_MAX_POOL_2D), 1);
+    assert_int_equal(weights(&m), 11684712); /* 11,689,512 with the scales of 4,800 normalised channels */
+}
+
 static void widths_round_as_published(void **state) {
     struct nnv_model m;
-    struct nnv_mobilenet net = {2, 0.35, 96, ANEURALNETWORKS_TENSOR_FLOAT32, 1000, 1};
+    struct nnv_mobilenet net = {2, 0.35, 96, {ANEURALNETWORKS_TENSOR_FLOAT32, false}, 1000, 1};
     build(*state, &net, &m);
     /* Filters of the first convolution: 32 * 0.35 = 11.2, rounded to 8 would lose more than a tenth: 16. */
     assert_int_equal(m.main.operands[m.main.operations[0].in[1]].dims[0], 16);
-    net = (struct nnv_mobilenet){1, 0.75, 160, ANEURALNETWORKS_TENSOR_FLOAT32, 1000, 1};
+    net = (struct nnv_mobilenet){1, 0.75, 160, {ANEURALNETWORKS_TENSOR_FLOAT32, false}, 1000, 1};
     build(*state, &net, &m);
     assert_int_equal(m.main.operands[m.main.operations[0].in[1]].dims[0], 24);
 }
@@ -126,6 +139,55 @@ static void every_type_is_valid_and_alive(void **state) {
     }
 }
 
+static void built(void **state, bool residual, struct nnv_image_type type, double p[20]) {
+    struct nnv_model m;
+    struct nnv_err err = {0};
+    const struct nnv_mobilenet mobilenet = {2, 0.25, 64, type, 20, 7};
+    const struct nnv_resnet resnet = {32, type, 20, 7};
+    enum nnv_status st =
+        residual ? nnv_resnet_build(&resnet, *state, &m, &err) : nnv_mobilenet_build(&mobilenet, *state, &m, &err);
+    if (!st) st = nnv_validate(&m, *state, NULL, &err);
+    if (st) fail_msg("%s", err.text);
+    classify(*state, &m, p);
+}
+
+/* float16 tells what float32 does, and so do bytes; filters with a scale a channel are valid and tell something. */
+static void other_numbers_tell_much_the_same(void **state) {
+    static const struct nnv_image_type float32 = {ANEURALNETWORKS_TENSOR_FLOAT32, false},
+                                       float16 = {ANEURALNETWORKS_TENSOR_FLOAT16, false},
+                                       quant8 = {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, false},
+                                       channels = {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED, true};
+    for (int residual = 0; residual < 2; residual++) {
+        double p[4][20], sum = 0, least = 1, most = 0;
+        built(state, residual, float32, p[0]);
+        built(state, residual, float16, p[1]);
+        built(state, residual, quant8, p[2]);
+        built(state, residual, channels, p[3]);
+        for (int i = 0; i < 20; i++) {
+            assert_true(fabs(p[1][i] - p[0][i]) < 0.005);
+            assert_true(fabs(p[2][i] - p[0][i]) < 0.03);
+            sum += p[3][i];
+            least = fmin(least, p[3][i]);
+            most = fmax(most, p[3][i]);
+        }
+        assert_true(fabs(sum - 1) < 0.05);
+        assert_true(most > 1.5 * least);
+    }
+}
+
+static void a_filter_has_a_scale_a_channel(void **state) {
+    struct nnv_model m;
+    const struct nnv_mobilenet net = {1, 0.25, 64, {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED, true}, 20, 7};
+    build(*state, &net, &m);
+    const struct nnv_operand *conv = &m.main.operands[m.main.operations[0].in[1]];
+    const struct nnv_operand *depthwise = &m.main.operands[m.main.operations[1].in[1]];
+    assert_int_equal(conv->channel.count, conv->dims[0]);
+    assert_int_equal(conv->channel.dim, 0);
+    assert_int_equal(depthwise->channel.count, depthwise->dims[3]);
+    assert_int_equal(depthwise->channel.dim, 3);
+    assert_true(conv->channel.scales[0] != conv->channel.scales[1]);
+}
+
 static void the_seed_decides_the_bytes(void **state) {
     struct nnv_model m[3];
     struct nnv_mobilenet net = net_of(1, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM);
@@ -148,12 +210,12 @@ static void refuses(void **state, struct nnv_mobilenet net, const char *why) {
 
 static void what_is_no_mobilenet_is_refused(void **state) {
     const int32_t f = ANEURALNETWORKS_TENSOR_FLOAT32;
-    refuses(state, (struct nnv_mobilenet){3, 1, 224, f, 10, 1}, "v3");
-    refuses(state, (struct nnv_mobilenet){1, 0, 224, f, 10, 1}, "width 0");
-    refuses(state, (struct nnv_mobilenet){1, NAN, 224, f, 10, 1}, "width");
-    refuses(state, (struct nnv_mobilenet){1, 1, 100, f, 10, 1}, "images of 100");
-    refuses(state, (struct nnv_mobilenet){1, 1, 224, f, 1, 1}, "1 classes");
-    refuses(state, (struct nnv_mobilenet){1, 1, 224, ANEURALNETWORKS_TENSOR_INT32, 10, 1}, "type");
+    refuses(state, (struct nnv_mobilenet){3, 1, 224, {f, false}, 10, 1}, "v3");
+    refuses(state, (struct nnv_mobilenet){1, 0, 224, {f, false}, 10, 1}, "width 0");
+    refuses(state, (struct nnv_mobilenet){1, NAN, 224, {f, false}, 10, 1}, "width");
+    refuses(state, (struct nnv_mobilenet){1, 1, 100, {f, false}, 10, 1}, "images of 100");
+    refuses(state, (struct nnv_mobilenet){1, 1, 224, {f, false}, 1, 1}, "1 classes");
+    refuses(state, (struct nnv_mobilenet){1, 1, 224, {ANEURALNETWORKS_TENSOR_INT32, false}, 10, 1}, "type");
 }
 
 int main(void) {
@@ -161,6 +223,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(layers_are_the_papers, setup, teardown),
         cmocka_unit_test_setup_teardown(widths_round_as_published, setup, teardown),
         cmocka_unit_test_setup_teardown(every_type_is_valid_and_alive, setup, teardown),
+        cmocka_unit_test_setup_teardown(residual_layers_are_the_papers, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_numbers_tell_much_the_same, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_filter_has_a_scale_a_channel, setup, teardown),
         cmocka_unit_test_setup_teardown(the_seed_decides_the_bytes, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_no_mobilenet_is_refused, setup, teardown),
     };

@@ -111,11 +111,38 @@ static void decoder(void **state) {
     assert_true(last > 0 && last < 1);
 }
 
+/* A piece is heard as a whole: no states come in or go out, and the same piece is the same word. */
+static void keyword_model(void **state) {
+    const struct nnv_keyword what = {9, 4, 6, 5, 1};
+    struct nnv_network net = {0};
+    struct nnv_err err = {0};
+    assert_int_equal(nnv_keyword_build(&what, *state, &net, &err), NNV_OK);
+    valid(&net, *state, 3);
+    assert_int_equal(net.state_count, 0);
+    assert_int_equal(net.model.main.nin, 1);
+    /* 4 gates of 6 x (4 + 6) + 6, both states, then 5 x 6 + 5 */
+    assert_int_equal(weights(&net), 4 * 6 * (4 + 6 + 1) + 35);
+    const struct nnv_golden *one = step(&net, 0.5f, NULL, *state), *two = step(&net, 0.5f, NULL, *state);
+    const struct nnv_golden *other = step(&net, -0.5f, NULL, *state);
+    const float *p = one[0].value.data, *q = other[0].value.data;
+    double sum = 0, change = 0;
+    for (int i = 0; i < 5; i++) {
+        sum += (double)p[i];
+        change += fabs((double)p[i] - (double)q[i]);
+    }
+    assert_true(fabs(sum - 1) < 1e-6);
+    assert_true(change > 1e-3);
+    assert_memory_equal(one[0].value.data, two[0].value.data, one[0].value.bytes);
+}
+
 static void wrong_sizes(void **state) {
     struct nnv_acoustic a = {17, 10, 16, 0, 5, 1};
     struct nnv_decoder d = {7, 0, 16, 9, 1};
+    const struct nnv_keyword k = {9, 4, 6, 1, 1};
     struct nnv_network net = {0};
     struct nnv_err err = {0};
+    assert_int_equal(nnv_keyword_build(&k, *state, &net, &err), NNV_INVALID);
+    assert_string_equal(err.text, "words 1: expected 2 to 8192");
     assert_int_equal(nnv_acoustic_build(&a, *state, &net, &err), NNV_INVALID);
     assert_string_equal(err.text, "layers 17: expected 1 to 16");
     assert_int_equal(nnv_decoder_build(&d, *state, &net, &err), NNV_INVALID);
@@ -142,6 +169,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(acoustic_model, setup, teardown),
         cmocka_unit_test_setup_teardown(decoder, setup, teardown),
+        cmocka_unit_test_setup_teardown(keyword_model, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_sizes, setup, teardown),
         cmocka_unit_test_setup_teardown(whole_list, setup, teardown),
     };

@@ -32,7 +32,7 @@ static char folder[4096];
 static int setup(void **state) {
     struct fixture *f = calloc(1, sizeof *f);
     struct nnv_err err = {0};
-    const struct nnv_mobilenet net = {2, 0.25, SIZE, ANEURALNETWORKS_TENSOR_FLOAT32, CLASSES, 7};
+    const struct nnv_mobilenet net = {2, 0.25, SIZE, {ANEURALNETWORKS_TENSOR_FLOAT32, false}, CLASSES, 7};
     f->arena = nnv_arena_new();
     if (!f->arena || nnv_mobilenet_build(&net, f->arena, &f->model, &err) != NNV_OK) return -1;
     for (int s = 0; s < SETS; s++) {
