@@ -44,6 +44,24 @@ enum nnvts_exit nnv_bench_exit(const struct nnv_bench_sheet *sheet);
 NNV_USE_RESULT enum nnv_status nnv_bench_html(const struct nnv_bench_sheet *sheet, struct nnv_err *err);
 NNV_USE_RESULT enum nnv_status nnv_bench_junit(const struct nnv_bench_sheet *sheet, struct nnv_err *err);
 
+/** How the first driver stands on a network, beside the fastest of the others, by the median latency. */
+struct nnv_bench_standing {
+    const struct nnv_bench_line *own, *best;
+    double ratio; /**< own by best: above 1 it is slower */
+    int behind;   /**< 1, or -1: ahead; 0: the intervals of the medians overlap or have an open end, or they differ by
+                     less than 1 % */
+};
+
+/** False if there is nothing to say: the first driver, or all others, have no latency. */
+bool nnv_bench_stands(const struct nnv_bench_sheet *sheet, uint32_t network, struct nnv_bench_standing *standing);
+/** Adds lines of plain text: what is compared with what, network by network, those first where the driver is behind. */
+void nnv_bench_standings(const struct nnv_bench_sheet *sheet, struct nnv_text *t);
+/** Adds the same as a section of the page. */
+void nnv_bench_standings_html(const struct nnv_bench_sheet *sheet, struct nnv_text *t);
+/** Adds facts of the page's head: what the drivers call themselves, each once, and how noisy the machine was at worst.
+ */
+void nnv_bench_drivers_html(const struct nnv_bench_sheet *sheet, struct nnv_text *t);
+
 /** The number at path "latency.p50"-like members, one after the other; NaN if there is none. NULL ends the members. */
 double nnv_bench_number(const json_t *object, ...) __attribute__((sentinel));
 /** Adds a time with its unit: "12.3 ms"; an en dash for NaN. */

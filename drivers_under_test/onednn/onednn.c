@@ -121,10 +121,13 @@ static bool run(void *self, void *state, void *const *data) {
     return ok;
 }
 
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
 const struct engine this_engine = {
     .name = "onednn",
     .device = "nnvts-onednn",
-    .version = "1.0.0",
+    .version = "1.0.0-onednn-" TEXT(DNNL_VERSION_MAJOR) "." TEXT(DNNL_VERSION_MINOR) "." TEXT(DNNL_VERSION_PATCH),
     .open = open_engine,
     .close = close_engine,
     .compile = compile,

@@ -100,6 +100,33 @@ json_t *nnv_machine_state(const char *root) {
     return j;
 }
 
+/** True if the words of a line have this one. */
+static bool has_word(const char *line, const char *word) {
+    const size_t n = strlen(word);
+    for (const char *at = strstr(line, word); at; at = strstr(at + n, word))
+        if (at > line && strchr(" \t", at[-1]) && strchr(" \t\n", at[n])) return true;
+    return false;
+}
+
+void nnv_machine_instructions(const char *root, char *names, size_t room) {
+    static const char *const known[] = {"sse4_1",      "avx",      "f16c",     "avx2",        "fma",
+                                        "avx_vnni",    "avx512f",  "avx512bw", "avx512_vnni", "avx512_bf16",
+                                        "avx512_fp16", "amx_int8", "amx_bf16", "neon",        "asimd",
+                                        "asimdhp",     "asimddp",  "i8mm",     "sve",         "sve2"};
+    char path[PATH_BYTES], line[8192];
+    size_t used = 0;
+    *names = '\0';
+    snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
+    FILE *f = fopen(path, "re");
+    bool found = false;
+    while (f && !found && fgets(line, sizeof line, f))
+        found = strncmp(line, "flags", 5) == 0 || strncmp(line, "Features", 8) == 0;
+    if (f) fclose(f);
+    for (size_t i = 0; found && i < sizeof known / sizeof *known; i++)
+        if (has_word(line, known[i]) && used + strlen(known[i]) + 2 < room)
+            used += (size_t)snprintf(names + used, room - used, "%s%s", used ? " " : "", known[i]);
+}
+
 double nnv_machine_joules(const char *root) {
     double microjoules = (double)NAN;
     /* Domains within a package, "intel-rapl:0:1", are counted by it. */

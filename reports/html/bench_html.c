@@ -166,7 +166,14 @@ static void add_facts(const struct nnv_bench_sheet *s, struct nnv_text *t) {
     nnv_bench_add_text(t, nnv_json_text(machine, "os", ""));
     nnv_text_addf(t, "</small></dd></div>\n<div><dt>Processors</dt><dd>%" PRIu64 "</dd></div>\n",
                   nnv_json_count(machine, "cores"));
+    const char *instructions = nnv_json_text(s->root, "instructions", "");
+    if (*instructions) {
+        nnv_text_add(t, "<div><dt>Instruction sets</dt><dd>");
+        nnv_bench_add_text(t, instructions);
+        nnv_text_add(t, "</dd></div>\n");
+    }
     add_conditions(json_object_get(s->root, "conditions"), t);
+    nnv_bench_drivers_html(s, t);
     if (json_array_size(argv)) {
         nnv_text_add(t, "<div class=\"wide\"><dt>Command</dt><dd><code class=\"cmd\">");
         json_array_foreach((json_t *)argv, i, word) {
@@ -460,6 +467,7 @@ static void add_network(const struct nnv_bench_sheet *s, uint32_t network, struc
 static void add_page(const struct nnv_bench_sheet *s, struct nnv_text *t) {
     add_head(s, t);
     add_facts(s, t);
+    nnv_bench_standings_html(s, t);
     add_summary(s, t);
     uint32_t n = 0;
     for (; n < s->networks.count && t->len < MOST_BYTES; n++) add_network(s, n, t);

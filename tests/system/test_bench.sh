@@ -35,6 +35,8 @@ test_prints_and_writes() {
     has "$OUT" "p50 "
     has "$OUT" "largest error 0 "
     has "$OUT" "4 measured, 0 failed"
+    has "$OUT" "cpu beside the fastest of the others, median latency by median latency: ahead on 2, behind on 0, even on 0 of 2 networks"
+    has out/bench.json '"instructions": "'
     has out/bench.json '"form": "nnvts-bench-1"'
     has out/bench.json '"machine"'
     same "$(grep -c '"driver": "reference"' out/bench.json)" 2

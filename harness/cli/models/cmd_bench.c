@@ -246,6 +246,9 @@ static json_t *rows_json(const struct bench *b) {
     nnv_json_close(&out, '}');
     json_t *members = place.failed ? NULL : json_loads(place.data, 0, NULL);
     if (j && members) json_object_update(j, members);
+    char instructions[256];
+    nnv_machine_instructions("", instructions, sizeof instructions);
+    if (j) json_object_set_new(j, "instructions", json_string(instructions));
     if (j) json_object_set(j, "conditions", b->conditions);
     if (j && b->roof.known) json_object_set_new(j, "roof", nnv_roof_json(&b->roof));
     if (j) json_object_set_new(j, "argv", argv);
@@ -272,6 +275,10 @@ static enum nnv_status write_pages(const struct bench *b, struct nnv_err *err) {
     enum nnv_status st = nnv_bench_load(b->cli.out, &sheet, err);
     if (st == NNV_OK) st = nnv_bench_html(sheet, err);
     if (st == NNV_OK) st = nnv_bench_junit(sheet, err);
+    struct nnv_text standings = {0};
+    if (st == NNV_OK && !b->cli.json) nnv_bench_standings(sheet, &standings);
+    if (standings.len > 0 && !standings.failed) printf("\n%s\n", standings.data);
+    nnv_text_free(&standings);
     nnv_bench_free(sheet);
     return st;
 }

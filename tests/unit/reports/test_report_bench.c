@@ -292,6 +292,76 @@ static void times(void **state) {
     }
 }
 
+#define MEDIAN(ns, low, high)                                                                                          \
+    "\"latency\":{\"state\":\"done\",\"device\":\"D<>\",\"version\":\"7.6\",\"noise\":1.25,"                           \
+    "\"quantiles\":{\"p50\":{\"ns\":" #ns ",\"low_ns\":" #low ",\"high_ns\":" #high "}}}"
+
+/* Beside the fastest of the others, and behind only where chance does not explain it. */
+static void where_a_driver_stands(void **state) {
+    (void)state;
+    struct nnv_bench_standing one;
+    struct nnv_text t = {0};
+    struct made m = make(
+        "{\"form\":\"nnvts-bench-1\",\"instructions\":\"avx2 <fma>\",\"rows\":[" ROW("won", "cpu", MEDIAN(1000, 900, 1100)) "," ROW("won", "a", MEDIAN(3000, 2900, 3100)) "," ROW(
+            "won", "b",
+            MEDIAN(
+                2000, 1900,
+                2100)) "," ROW("even", "cpu",
+                               MEDIAN(
+                                   1050,
+                                   900,
+                                   1150)) "," ROW("even", "a",
+                                                  MEDIAN(
+                                                      1000,
+                                                      950,
+                                                      1100)) "," ROW("lost", "cpu",
+                                                                     MEDIAN(
+                                                                         3000,
+                                                                         2900,
+                                                                         3100)) "," ROW("lost", "a",
+                                                                                        MEDIAN(
+                                                                                            2000,
+                                                                                            1900,
+                                                                                            2100)) "," ROW("open",
+                                                                                                           "cpu",
+                                                                                                           MEDIAN(
+                                                                                                               3000,
+                                                                                                               null,
+                                                                                                               3100)) "," ROW("open",
+                                                                                                                              "a",
+                                                                                                                              MEDIAN(
+                                                                                                                                  1000,
+                                                                                                                                  900,
+                                                                                                                                  1100)) "," ROW("alone",
+                                                                                                                                                 "cpu",
+                                                                                                                                                 MEDIAN(
+                                                                                                                                                     3000,
+                                                                                                                                                     2900,
+                                                                                                                                                     3100)) "]}");
+    assert_true(nnv_bench_stands(m.sheet, 0, &one));
+    assert_string_equal(one.best->driver, "b");
+    assert_float_equal(one.ratio, 0.5, 1e-9);
+    assert_int_equal(one.behind, -1);
+    assert_true(nnv_bench_stands(m.sheet, 1, &one));
+    assert_int_equal(one.behind, 0);
+    assert_true(nnv_bench_stands(m.sheet, 2, &one));
+    assert_int_equal(one.behind, 1);
+    assert_true(nnv_bench_stands(m.sheet, 3, &one));
+    assert_int_equal(one.behind, 0);
+    assert_false(nnv_bench_stands(m.sheet, 4, &one));
+    nnv_bench_standings(m.sheet, &t);
+    assert_non_null(strstr(t.data, "ahead on 1, behind on 1, even on 2 of 4 networks"));
+    assert_true(strstr(t.data, "BEHIND  1.50  lost") < strstr(t.data, "ahead   0.50  won"));
+    nnv_text_free(&t);
+    has(&m, "ahead on 1, behind on 1, even on 2 of 4 networks");
+    has(&m, "<span class=\"bad\">behind</span>");
+    has(&m, "avx2 &lt;fma&gt;");
+    has(&m, "cpu is D&lt;&gt; 7.6");
+    has(&m, "<dt>Noise</dt><dd>1.25");
+    assert_int_equal(fx_xpath(m.html, "count(//*[@id='standing']//*[local-name()='tbody']/*)"), 4);
+    end(&m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_driver_beside_another), cmocka_unit_test(accuracy_beside_the_reference),
@@ -299,6 +369,7 @@ int main(void) {
         cmocka_unit_test(missing_members),         cmocka_unit_test(hostile_values),
         cmocka_unit_test(a_page_has_an_end),       cmocka_unit_test(what_is_no_bench),
         cmocka_unit_test(a_folder_of_a_bench),     cmocka_unit_test(times),
+        cmocka_unit_test(where_a_driver_stands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

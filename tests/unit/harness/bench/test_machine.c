@@ -87,8 +87,24 @@ static void energy_is_added_up(void **state) {
     assert_float_equal(nnv_machine_joules(root), 6, 1e-9);
 }
 
+static void instruction_sets_are_whole_words(void **state) {
+    char names[64];
+    (void)state;
+    nnv_machine_instructions(root, names, sizeof names);
+    assert_string_equal(names, "");
+    put("/proc", "cpuinfo", "processor\t: 0\nflags\t\t: fpu avx2x avx2 xfma fma avx512_vnni\n");
+    nnv_machine_instructions(root, names, sizeof names);
+    assert_string_equal(names, "avx2 fma avx512_vnni");
+    nnv_machine_instructions(root, names, 10);
+    assert_string_equal(names, "avx2 fma");
+    put("/proc", "cpuinfo", "Features\t: fp asimd asimddp\n");
+    nnv_machine_instructions(root, names, sizeof names);
+    assert_string_equal(names, "asimd asimddp");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_told), cmocka_unit_test(all_is_told),
-                                       cmocka_unit_test(energy_is_added_up)};
+                                       cmocka_unit_test(energy_is_added_up),
+                                       cmocka_unit_test(instruction_sets_are_whole_words)};
     return cmocka_run_group_tests(tests, begin, end);
 }
