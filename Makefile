@@ -529,6 +529,8 @@ $(B)/tests/test_host_protocol: $(filter-out %/main.o %/listen.o %/clients.o,$(HO
 $(B)/tests/test_host_lies: $(HOST_PARTS)
 $(B)/tests/test_remote_relay: $(HOST_PARTS) $(HOST_RELAY)
 $(B)/tests/test_remote_clients: $(B)/obj/drivers_under_test/host/server/clients.o
+$(B)/tests/test_remote_meddler: $(sort $(filter-out %/main.o %/listen.o %/clients.o,$(HOST_SERVER)) $(HOST_CLIENT) $(call objects,drivers_under_test/common))
+$(B)/tests/test_remote_meddler: PKG_CFLAGS += -Idrivers_under_test
 vpath test_%.c $(sort $(dir $(UNIT_SRC)))
 # What CORE_SO hides is seen by tests that link the objects themselves.
 UNIT_STATIC := $(patsubst tests/unit/reference/runtime/%.c,$(B)/tests/%,$(wildcard tests/unit/reference/runtime/*.c))

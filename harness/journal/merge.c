@@ -160,7 +160,7 @@ static void add_line(const char *line, size_t n, uint32_t worker, const char *du
     const char *begin = NULL, *end = NULL, *at = line;
     *number = 0;
     if (find_member(line, n, "worker", &begin, &end)) {
-        unsigned long long its = *begin >= '0' && *begin <= '9' ? strtoull(begin, NULL, 10) : 0;
+        const unsigned long long its = strtoull(begin, NULL, 10); /* 0 of what is no number */
         *number = its < UINT32_MAX / 2 ? (uint32_t)its : 0;
         nnv_text_add_n(text, at, (size_t)(begin - at));
         nnv_text_addf(text, "%" PRIu64, (uint64_t)*number + worker);

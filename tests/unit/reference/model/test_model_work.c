@@ -104,7 +104,13 @@ static void full_connections(void **state) {
 /** One for each element, one for each cell of a window, and none where numbers are only moved. */
 static void other_operations(void **state) {
     (void)state;
-    struct use *u = use_new(ANEURALNETWORKS_ADD);
+    struct use *u = use_new(ANEURALNETWORKS_ADD); /* the output has more elements than any input */
+    tensor(u, false, F32, D(2, 1));
+    tensor(u, false, F32, D(1, 3));
+    use_scalar(u, INT, 0);
+    use_out(u, F32);
+    expect(u, 6, 4 * (2 + 3 + 6), F32);
+    u = use_new(ANEURALNETWORKS_ADD);
     tensor(u, false, F16, D(2, 3));
     tensor(u, false, F16, D(3));
     use_scalar(u, INT, 0);
