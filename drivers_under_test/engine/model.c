@@ -23,9 +23,9 @@ static void import_operand(const struct nnvts_operand *o, struct engine_tensor *
         count *= o->dimensions[d];
         if (count == 0 || count > INT32_MAX) return;
     }
-    t->count = count;
-    t->bytes = count * element;
-    t->known = t->bytes <= INT32_MAX;
+    t->count = (size_t)count;
+    t->bytes = (size_t)(count * element);
+    t->known = count * element <= INT32_MAX;
 }
 
 static bool is_constant(const struct nnvts_operand *o) {

@@ -186,11 +186,11 @@ enum nnvts_status engine_prepare(struct engine_device *device, const struct nnvt
     if (st == NNVTS_STATUS_NONE) st = compile(p);
     if (st == NNVTS_STATUS_NONE) st = engine_plan(&p->model);
     if (st == NNVTS_STATUS_NONE) {
-        p->memory = aligned_alloc(ALIGN, p->model.planned + ALIGN);
+        if (p->model.planned < SIZE_MAX - ALIGN) p->memory = aligned_alloc(ALIGN, (size_t)p->model.planned + ALIGN);
         if (!p->memory) st = NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     }
     if (st == NNVTS_STATUS_NONE) {
-        memset(p->memory, 0, p->model.planned);
+        memset(p->memory, 0, (size_t)p->model.planned);
         *out = &p->base;
     } else {
         release(&p->base);

@@ -27,8 +27,8 @@ static uint8_t *reach(const struct nnvts_request *r, const struct nnvts_argument
         a->location.length > m->size - a->location.offset)
         return NULL;
     if (m->data) return (uint8_t *)m->data + a->location.offset;
-    if (fstat(m->fd, &file) != 0 || (uint64_t)file.st_size < m->offset + m->size) return NULL;
-    void *p = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, (off_t)m->offset);
+    if (fstat(m->fd, &file) != 0 || (uint64_t)file.st_size < m->offset + m->size || m->size >= SIZE_MAX) return NULL;
+    void *p = mmap(NULL, (size_t)m->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, (off_t)m->offset);
     if (p == MAP_FAILED) return NULL;
     *mapped = p;
     return (uint8_t *)p + a->location.offset;
@@ -72,7 +72,7 @@ static void unmap(const struct call *c, void **mapped) {
     const struct nnvts_request *r = c->request;
     for (uint32_t i = 0; i < r->input_count + r->output_count; i++) {
         const struct nnvts_argument *a = i < r->input_count ? &r->inputs[i] : &r->outputs[i - r->input_count];
-        if (mapped[i]) munmap(mapped[i], r->pools[a->location.pool].size);
+        if (mapped[i]) munmap(mapped[i], (size_t)r->pools[a->location.pool].size);
     }
 }
 

@@ -82,7 +82,7 @@ struct host_copy {
     int fd; /**< -1: the pool is sent as it is */
     uint8_t *shared, *before;
     struct common_mapping theirs;
-    uint64_t bytes;
+    size_t bytes;
     bool writable;
 };
 

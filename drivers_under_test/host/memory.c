@@ -8,7 +8,7 @@
 #include "client.h"
 
 static enum nnvts_status copy_begin(struct nnvts_memory *m, struct host_copy *c) {
-    c->bytes = m->size;
+    c->bytes = (size_t)m->size; /* common_map refuses what does not fit */
     c->writable = m->prot & NNVTS_PROT_WRITE;
     struct nnvts_memory readable = *m;
     readable.prot |= NNVTS_PROT_READ;

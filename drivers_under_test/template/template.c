@@ -27,15 +27,15 @@ enum { LEVEL = 1, MAX_RANK = 4 }; /* of level 1: the rules of NNAPI feature leve
 static char *map_pool(const struct nnvts_memory *m) {
     if (m->kind != NNVTS_MEMORY_SHARED || m->data) return m->kind == NNVTS_MEMORY_SHARED ? m->data : NULL;
     struct stat file; /* behind the end of a file that is too short lies SIGBUS */
-    if (fstat(m->fd, &file) || m->offset > INT64_MAX || m->size > INT64_MAX) return NULL;
+    if (fstat(m->fd, &file) || m->offset > INT64_MAX || m->size > SIZE_MAX / 2) return NULL;
     if (m->offset + m->size > (uint64_t)file.st_size) return NULL;
     const int prot = m->prot & NNVTS_PROT_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
-    char *data = mmap(NULL, m->size, prot, MAP_SHARED, m->fd, (off_t)m->offset);
+    char *data = mmap(NULL, (size_t)m->size, prot, MAP_SHARED, m->fd, (off_t)m->offset);
     return data == MAP_FAILED ? NULL : data;
 }
 
 static void unmap_pool(const struct nnvts_memory *m, char *data) {
-    if (data && !m->data) munmap(data, m->size);
+    if (data && !m->data) munmap(data, (size_t)m->size);
 }
 
 /* --------------------------------------------------------------------- what the device can do */

@@ -50,7 +50,7 @@ static void add_row(struct nnv_html *h, struct soaks *all, const struct soaked *
     const size_t n = json_array_size(least);
     double first = NAN, last = NAN;
     (void)all;
-    nnv_json_number(json_array_get(least, nnv_json_count(kind, "judged_from")), &first);
+    nnv_json_number(json_array_get(least, (size_t)nnv_json_count(kind, "judged_from")), &first);
     if (n > 0) nnv_json_number(json_array_get(least, n - 1), &last);
     nnv_text_add(t, "<tr><td>");
     nnv_html_sign(t, grows(kind) ? NNVTS_FAIL : NNVTS_PASS);

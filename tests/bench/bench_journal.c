@@ -168,7 +168,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: bench_journal NNVTS [CASES [SHARDS [FAILING]]]\n");
         return 2;
     }
-    const size_t cases = argc > 2 ? strtoull(argv[2], NULL, 10) : CASES;
+    const size_t cases = argc > 2 ? (size_t)strtoull(argv[2], NULL, 10) : CASES;
     const unsigned shards = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : SHARDS;
     char temporary[] = "/tmp/nnvts-journal-XXXXXX", out[256], selection[17], path[64][256];
     const char *root = mkdtemp(temporary);

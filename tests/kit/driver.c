@@ -185,7 +185,7 @@ struct nnvts_memory shared(const void *data, uint64_t size, uint64_t offset, uin
     const int fd = memfd_create("test", MFD_CLOEXEC);
     assert_true(fd >= 0);
     assert_int_equal(ftruncate(fd, (off_t)(offset + size)), 0);
-    if (data) assert_int_equal(pwrite(fd, data, size, (off_t)offset), (ssize_t)size);
+    if (data) assert_int_equal(pwrite(fd, data, (size_t)size, (off_t)offset), (ssize_t)size);
     return (struct nnvts_memory){.prot = prot, .fd = fd, .size = size, .offset = offset};
 }
 

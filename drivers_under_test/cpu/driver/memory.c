@@ -19,13 +19,15 @@ enum nnvts_status cpu_memory_map(const struct nnvts_memory *memory, uint32_t nee
         return NNVTS_STATUS_NONE;
     }
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    if (memory->fd < 0 || memory->size > INT64_MAX / 2 || memory->offset > INT64_MAX / 2 || memory->offset % page != 0)
+    if (memory->fd < 0 || memory->size > INT64_MAX / 2 || memory->offset > INT64_MAX / 2 ||
+        memory->offset % page != 0 || memory->size >= SIZE_MAX)
         return NNVTS_STATUS_INVALID_ARGUMENT;
     if (!file_holds(memory->fd, memory->offset + memory->size)) return NNVTS_STATUS_INVALID_ARGUMENT;
     int prot = (memory->prot & NNVTS_PROT_READ ? PROT_READ : 0) | (memory->prot & NNVTS_PROT_WRITE ? PROT_WRITE : 0);
-    void *base = mmap(NULL, memory->size, prot, MAP_SHARED, memory->fd, (off_t)memory->offset);
+    const size_t bytes = (size_t)memory->size;
+    void *base = mmap(NULL, bytes, prot, MAP_SHARED, memory->fd, (off_t)memory->offset);
     if (base == MAP_FAILED) return NNVTS_STATUS_GENERAL_FAILURE;
-    *out = (struct cpu_mapping){.data = base, .base = base, .bytes = memory->size};
+    *out = (struct cpu_mapping){.data = base, .base = base, .bytes = bytes};
     return NNVTS_STATUS_NONE;
 }
 

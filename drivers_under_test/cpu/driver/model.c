@@ -50,7 +50,7 @@ bool cpu_elements(int32_t type, const struct cpu_shape *shape, size_t *count) {
         total *= shape->dims[i];
         if (total > UINT32_MAX) return false;
     }
-    *count = total;
+    *count = (size_t)total;
     return total * element <= UINT32_MAX;
 }
 

@@ -201,11 +201,12 @@ static void read_pool(struct call *c) {
     }
     const struct nnvts_memory *m = c->model && c->model->pool_count ? c->model->pools : NULL;
     if (!succeeded(c) || !m || m->kind != NNVTS_MEMORY_SHARED || m->fd < 0 || m->size == 0) return;
-    void *mapped = mmap(NULL, m->size, PROT_READ, MAP_SHARED, m->fd, (off_t)m->offset);
-    struct pool_kept *k = mapped != MAP_FAILED ? malloc(sizeof *k + m->size) : NULL;
+    const size_t size = m->size < SIZE_MAX / 2 ? (size_t)m->size : SIZE_MAX / 2;
+    void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, m->fd, (off_t)m->offset);
+    struct pool_kept *k = mapped != MAP_FAILED ? malloc(sizeof *k + size) : NULL;
     if (!k) return;
-    *k = (struct pool_kept){.mapped = mapped, .size = m->size};
-    memcpy(k->then, mapped, m->size);
+    *k = (struct pool_kept){.mapped = mapped, .size = size};
+    memcpy(k->then, mapped, size);
     *state_of(*c->out) = k;
 }
 

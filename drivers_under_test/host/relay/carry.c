@@ -26,7 +26,7 @@ struct host_carried {
     dev_t device;
     ino_t inode;
     uint8_t *known; /* the contents that both sides know */
-    uint64_t bytes;
+    size_t bytes;
 };
 
 /** Who needs files: a question until it is answered, or an object until it is released. */
@@ -60,8 +60,9 @@ static struct host_carried *find(const struct host_carry *c, uint32_t number) {
 }
 
 /** Known contents of another size; what is new is zero. */
-static bool resize(struct host_carried *f, uint64_t bytes) {
-    if (bytes > MOST_BYTES) return false;
+static bool resize(struct host_carried *f, uint64_t wanted) {
+    const size_t bytes = (size_t)wanted;
+    if (wanted > MOST_BYTES) return false;
     if (f->known && bytes == f->bytes) return true;
     uint8_t *known = calloc(1, bytes + 1);
     if (!known) return false;
@@ -80,7 +81,7 @@ static struct host_carried *add(struct host_carry *c, uint32_t number, int fd, u
         free(f);
         return NULL;
     }
-    void *map = sealed && bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    void *map = sealed && bytes ? mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     f->map = map == MAP_FAILED ? NULL : map;
     f->number = number;
     f->fd = fd;
@@ -116,8 +117,8 @@ static bool read_piece(const struct host_carried *f, uint64_t at, uint8_t *to, s
 }
 
 /** Writes what differs from what was known: nobody else's bytes between. What can't be written stays as it is. */
-static void write_piece(struct host_carried *f, uint64_t at, const uint8_t *data, uint64_t bytes) {
-    for (uint64_t i = 0; f->map && i < bytes; i++)
+static void write_piece(struct host_carried *f, uint64_t at, const uint8_t *data, size_t bytes) {
+    for (size_t i = 0; f->map && i < bytes; i++)
         if (data[i] != f->known[at + i]) f->map[at + i] = data[i];
     if (!f->map && f->fd >= 0 && pwrite(f->fd, data, bytes, (off_t)at) < 0) return;
     memcpy(f->known + at, data, bytes);
@@ -191,7 +192,7 @@ static bool put_piece(struct host_carry *c, uint32_t number, uint64_t at, const 
 static bool put_differences(struct host_carry *c, struct host_carried *f) {
     static _Thread_local uint8_t now[PIECE_BYTES];
     bool ok = true;
-    for (uint64_t at = 0; ok && at < f->bytes; at += PIECE_BYTES) {
+    for (size_t at = 0; ok && at < f->bytes; at += PIECE_BYTES) {
         uint8_t *known = f->known + at;
         size_t from = 0, to = f->bytes - at < PIECE_BYTES ? f->bytes - at : PIECE_BYTES;
         if (f->map && memcmp(f->map + at, known, to) == 0) continue;

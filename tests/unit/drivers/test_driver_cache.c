@@ -368,7 +368,7 @@ static void test_forged_cpu(void **state) {
         memcpy(forged + STRUCTURE_BYTES, &structure, sizeof structure);
         cpu_digest_begin(&d);
         cpu_digest_add(&d, forged, DIGEST);
-        cpu_digest_add(&d, forged + HEADER, structure);
+        cpu_digest_add(&d, forged + HEADER, (size_t)structure);
         cpu_digest_end(&d, forged + DIGEST);
         write_whole(f.fd[MODEL_FILE], forged, size);
         const bool ok = try_load(device, view(&f));

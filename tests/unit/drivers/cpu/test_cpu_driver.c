@@ -499,6 +499,25 @@ static void test_request_refusals(void **state) {
     p->release(p);
 }
 
+/** A pool that is larger than 32-bit machines can address is refused there, not taken for its size's low half. */
+static void test_large_pool(void **state) {
+    (void)state;
+    struct nnvts_prepared_model *p = prepare_relu(F32, DIMS(1, 3));
+    const float in[3] = {0};
+    float out[3] = {9, 9, 9};
+    struct call c = {0};
+    give(&c, in, sizeof in);
+    take(&c, out, sizeof out);
+    ready(&c);
+    c.pools[0] = shared(NULL, (UINT64_C(1) << 32) + 64, 0, NNVTS_PROT_READ);
+    c.in[0].location.offset = UINT32_MAX - 63;
+    const enum nnvts_status st = p->execute(p, &c.request, &plain, &c.result);
+    assert_int_equal(st, sizeof(size_t) > 4 ? NNVTS_STATUS_NONE : NNVTS_STATUS_INVALID_ARGUMENT);
+    assert_true(out[0] == (st == NNVTS_STATUS_NONE ? 0 : 9));
+    close(c.pools[0].fd);
+    p->release(p);
+}
+
 static void test_output_too_small(void **state) {
     (void)state;
     struct nnvts_prepared_model *p = prepare_relu(S8(1, 0), DIMS(2, 3));
@@ -659,6 +678,7 @@ int main(void) {
         cmocka_unit_test(test_prepare_config),
         cmocka_unit_test(test_unsupported),
         cmocka_unit_test(test_request_refusals),
+        cmocka_unit_test(test_large_pool),
         cmocka_unit_test(test_output_too_small),
         cmocka_unit_test(test_unknown_extents),
         cmocka_unit_test(test_unknown_rank),

@@ -253,11 +253,11 @@ static void abi_model(void **state) {
     assert_null(m.pools[0].data);
     assert_int_equal(m.operand_values_bytes, 0);
     assert_int_equal(m.main.operands[1].lifetime, NNVTS_CONSTANT_REFERENCE);
-    uint8_t *pool = mmap(NULL, m.pools[0].size, PROT_READ, MAP_SHARED, m.pools[0].fd, (off_t)m.pools[0].offset);
+    uint8_t *pool = mmap(NULL, (size_t)m.pools[0].size, PROT_READ, MAP_SHARED, m.pools[0].fd, (off_t)m.pools[0].offset);
     assert_true(pool != MAP_FAILED);
     assert_memory_equal(pool + m.main.operands[1].location.offset, spec->model.main.operands[1].data, 256);
     assert_int_equal(m.main.operands[1].location.offset % 64, 0);
-    munmap(pool, m.pools[0].size);
+    munmap(pool, (size_t)m.pools[0].size);
     nnv_abi_pool_free(&constants);
 
     spec = fake_spec(SUM, arena);

@@ -80,7 +80,7 @@ static void right_samples(void **state) {
     for (uint64_t seed = 0; seed < 300; seed++) {
         struct nnv_rng rng = nnv_rng_make(seed, 2, 3);
         skewed_logits();
-        size_t classes = 2 + seed % 5, n = 1 + seed * seed / 40;
+        size_t classes = (size_t)(2 + seed % 5), n = (size_t)(1 + seed * seed / 40);
         draw(&rng, logits, classes, samples, n);
         assert_int_equal(wrong(1, classes, n, 0), 0);
         assert_int_equal(c.compared, n);
