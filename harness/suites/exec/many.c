@@ -331,13 +331,15 @@ static void judge_drift(struct nnv_exec *x, const struct nnv_drift *drift) {
     nnv_text_free(&said);
 }
 
-/** What the driver holds now; what processes of its own hold at most twice a block, since that takes longer. */
+/** What the driver holds now; what processes of its own hold once or twice a block, since that takes longer. */
 static void look(const struct nnv_drift *d, uint64_t at_ns, uint64_t *next_ns, uint64_t now[NNV_DRIFT_KINDS]) {
     struct nnv_resources others;
+    const uint64_t block_ns = d->length_ns / NNV_DRIFT_BLOCKS;
     for (int k = 0; k < NNV_DRIFT_TIME; k++) now[k] = NNV_DRIFT_UNSEEN;
     nnv_held_count(now);
-    if (at_ns < *next_ns || d->length_ns == 0) return;
-    *next_ns = at_ns + d->length_ns / NNV_DRIFT_BLOCKS / 2;
+    if (at_ns < *next_ns || block_ns == 0) return;
+    const uint64_t next_block_ns = (at_ns / block_ns + 1) * block_ns;
+    *next_ns = at_ns + block_ns / 2 < next_block_ns ? at_ns + block_ns / 2 : next_block_ns;
     if (!nnv_resources_count_others(&others)) return;
     now[NNV_DRIFT_OTHERS_DESCRIPTORS] = others.descriptors;
     now[NNV_DRIFT_OTHERS_THREADS] = others.threads;
