@@ -4,8 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "reports/bench.h"
+#include "base/words.h"
 #include "harness/journal/load.h"
+#include "reports/bench.h"
 #include "reports/html/page.h"
 
 /** Of all networks. */
@@ -68,16 +69,16 @@ void nnv_bench_standings(const struct nnv_bench_sheet *s, struct nnv_text *t) {
         return;
     }
     if (all.count > 0) {
-        nnv_text_addf(t,
-                      "%s beside the fastest of the others, median latency by median latency: ", all.of[0].own->driver);
+        nnv_text_addf(t, "%s beside the fastest of the others, median latency by median latency: ",
+                      nnv_shown(all.of[0].own->driver).s);
         add_counts(&all, t);
         nnv_text_add(t, "\n");
     }
     for (size_t i = 0; i < all.count; i++) {
         const struct nnv_bench_standing *one = &all.of[i];
-        nnv_text_addf(t, "  %-6s %5.2f  %-32s ", word_of(one->behind), one->ratio, one->own->network);
+        nnv_text_addf(t, "  %-6s %5.2f  %-32s ", word_of(one->behind), one->ratio, nnv_shown(one->own->network).s);
         nnv_bench_add_time(t, one->own->p50);
-        nnv_text_addf(t, ", %s ", one->best->driver);
+        nnv_text_addf(t, ", %s ", nnv_shown(one->best->driver).s);
         nnv_bench_add_time(t, one->best->p50);
         nnv_text_add(t, "\n");
     }

@@ -39,7 +39,7 @@ networks() {
     echo
     echo "  $("$build/nnvts" --version | head -n 1), $(uname -sr), $(grep -m1 -E '^(model name|Hardware|CPU part)' /proc/cpuinfo | cut -d: -f2-), $(nproc) processors"
     "$build/nnvts" drivers | awk -v all=",$DRIVERS," '{ if (index(all, "," $1 ",") || index(all, "," $1 ":")) print "  " $1 ": " $2 " " $3 }'
-    ls "$build"/engines/*/lib/*.so.* 2>/dev/null | sed 's|.*/|  |' | sort -u
+    find "$build/engines" -name "*.so.*" 2>/dev/null | sed 's|.*/|  |' | sort -u
     echo
     # shellcheck disable=SC2086 # names without blanks
     "$build/nnvts" bench -d "$DRIVERS" --time "${SECONDS_EACH:-1}" --count 2 --out "$out" $NETWORKS || true # a failed gate is told
