@@ -302,7 +302,7 @@ bench-journal: all $(B)/bench/bench_journal
 # Whole networks compiled, run on four drivers and compared; what large programs cost the compiler, or it fails.
 networks: all $(B)/tests/test_onnx
 	@tools/networks.py $(B) $(ARGS)
-growth: all
+growth: all $(B)/bench/bench_graph
 	@tools/growth.py $(B) $(ARGS)
 
 # The recipes for Slurm and ssh, run for real where their tools are installed (as root they start their own daemons).

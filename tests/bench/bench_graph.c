@@ -2,6 +2,7 @@
 /**
  * @file bench_graph.c Random graphs on one core: drawn, and drawn, evaluated with budgets and judged on a driver. Times
  * are processor time, so that a busy machine measures the same.
+ * Usage: bench_graph [DRIVER], or bench_graph --draw OPERATIONS: one graph of so many, for make growth.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,11 +69,27 @@ static int fail(const struct nnv_err *err) {
     return 1;
 }
 
+/** Draws one graph and says how long it took. */
+static int draw_one(struct bench *b, const char *operations) {
+    const struct row row = {"mixed", (int)strtol(operations, NULL, 10), 1};
+    struct nnv_err err = {0};
+    double us;
+    if (row.operations < 1 || row.operations > 100000) {
+        (void)nnv_fail(&err, NNV_INVALID, "%s operations: expected 1 to 100000", operations);
+        return fail(&err);
+    }
+    if (measure(b, &row, &us, &err) != NNV_OK) return fail(&err);
+    printf("%.1f us an operation, largest extent %u\n", us / row.operations, b->largest);
+    nnv_arena_free(b->arena);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     struct bench b = {.arena = nnv_arena_new(), .config = {.driver = "cpu", .precision = -1}};
     struct nnv_err err = {0};
     double us, per_operation[2] = {0};
     if (!b.arena) return 1;
+    if (argc == 3 && strcmp(argv[1], "--draw") == 0) return draw_one(&b, argv[2]);
     puts("random graphs, one core, processor time");
     puts("  profile  operations   us a graph   us an operation   graphs a second");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
