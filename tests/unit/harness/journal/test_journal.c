@@ -170,6 +170,13 @@ static void test_json(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (nnv_json_is_array(bad[i], strlen(bad[i]))) fail_msg("taken: %s", bad[i]);
     assert_false(nnv_json_is_array("[\"a\0b\"]", 7));
+    enum { DEEPEST = 16 };
+    char nested[2 * (DEEPEST + 2)];
+    for (size_t depth = 1; depth <= DEEPEST + 2; depth++) {
+        memset(nested, '[', depth);
+        memset(nested + depth, ']', depth);
+        assert_int_equal(nnv_json_is_array(nested, 2 * depth), depth <= DEEPEST);
+    }
 }
 
 static void test_commands(void **state) {
