@@ -36,9 +36,9 @@ static struct nnv_interval rate(const struct nnv_flake_runs *r) {
     return nnv_proportion_interval(r->bad, r->runs, CONFIDENCE);
 }
 
-/** a shows to fail more often than b. */
+/** a shows to fail more often than b; of what never ran nothing is known, and it shows nothing. */
 static bool exceeds(const struct nnv_flake_runs *a, const struct nnv_flake_runs *b) {
-    return a->runs > 0 && b->runs > 0 && rate(a).low > rate(b).high;
+    return rate(a).low > rate(b).high;
 }
 
 /* ------------------------------------------------------------------ running */
