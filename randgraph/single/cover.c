@@ -170,12 +170,30 @@ void nnv_cover_size_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_F
     row[*which] = op->factors[*which].sizes[i];
 }
 
-bool nnv_cover_large_row(const struct nnv_op *op, bool huge, int32_t row[NNV_MAX_FACTORS]) {
+/* The usual value, or the one that makes a tensor large. */
+static int32_t usual_or(const struct nnv_factor *f, int32_t value) { return value ? value : f->values[f->with_sizes]; }
+
+size_t nnv_cover_large_rows(const struct nnv_op *op) {
+    bool large = false, plane = false;
+    for (uint8_t f = 0; f < op->nfactors; f++) {
+        large |= op->factors[f].large != 0;
+        plane |= op->factors[f].plane != 0;
+    }
+    return (size_t)large + plane;
+}
+
+void nnv_cover_large_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_FACTORS]) {
+    for (uint8_t f = 0; f < op->nfactors; f++) {
+        const struct nnv_factor *factor = &op->factors[f];
+        row[f] = usual_or(factor, i && factor->plane ? factor->plane : factor->large);
+    }
+}
+
+bool nnv_cover_huge_row(const struct nnv_op *op, int32_t row[NNV_MAX_FACTORS]) {
     bool any = false;
     for (uint8_t f = 0; f < op->nfactors; f++) {
-        const int32_t value = huge ? op->factors[f].huge : op->factors[f].large;
-        any |= value != 0;
-        row[f] = value ? value : op->factors[f].values[op->factors[f].with_sizes];
+        any |= op->factors[f].huge != 0;
+        row[f] = usual_or(&op->factors[f], op->factors[f].huge);
     }
     return any;
 }

@@ -33,8 +33,13 @@ void nnv_cover_count(const struct nnv_factor *factors, size_t n, const int32_t *
 size_t nnv_cover_sizes(const struct nnv_op *op);
 /** The row of the i-th of them: the usual values but for factor *which. */
 void nnv_cover_size_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_FACTORS], size_t *which);
-/** The row of a large or huge tensor: the usual values but for those that make it so. False: there is none. */
-bool nnv_cover_large_row(const struct nnv_op *op, bool huge, int32_t row[NNV_MAX_FACTORS]);
+/** Rows of large tensors: one, or two of images, of which the second has large planes in the layout that is not usual.
+ */
+size_t nnv_cover_large_rows(const struct nnv_op *op);
+/** The i-th of them: the usual values but for those that make it large. */
+void nnv_cover_large_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_FACTORS]);
+/** The row of a huge tensor. False: there is none. */
+bool nnv_cover_huge_row(const struct nnv_op *op, int32_t row[NNV_MAX_FACTORS]);
 
 /** Appends the row as "window=3x3 stride=2x2 padding=same ...". */
 void nnv_cover_add_text(const struct nnv_factor *factors, size_t n, const int32_t *row, struct nnv_text *out);

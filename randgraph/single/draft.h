@@ -33,6 +33,11 @@ bool nnv_single_is_constant(const struct nnv_single_draft *b, const struct nnv_s
 NNV_USE_RESULT enum nnv_status nnv_single_add_inputs(struct nnv_single_draft *b, struct nnv_err *err);
 
 /* sweep.c */
+/**
+ * The attributes that come with quantisations of NNV_PLAN_SCALES: of four cases two have a drawn variant (false), one
+ * the usual attributes, for which backends have kernels of their own, one a row of the attributes' cover.
+ */
+bool nnv_single_scaled_row(const struct nnv_single *w, int32_t row[NNV_MAX_FACTORS]);
 /** True for comparisons: NNAPI's own implementation compares the bytes of booleans, not what they stand for. */
 bool nnv_single_compares_bytes(const struct nnv_op *op);
 /** True if a tensor of type T has edges or limits in this signature. */

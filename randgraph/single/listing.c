@@ -36,8 +36,9 @@ int nnv_single_planned(const struct nnv_op *op, int sig, enum nnv_plan plan) {
     case NNV_PLAN_NETWORK:
         return (int)nnv_layer_count(op);
     case NNV_PLAN_LARGE:
+        return (int)nnv_cover_large_rows(op);
     case NNV_PLAN_HUGE:
-        return nnv_cover_large_row(op, plan == NNV_PLAN_HUGE, row);
+        return nnv_cover_huge_row(op, row);
     case NNV_PLAN_INPUTS:
         return has_parameters(op) ? 2 * nnv_single_variants(op) : 0;
     case NNV_PLAN_SCALES:
@@ -48,6 +49,18 @@ int nnv_single_planned(const struct nnv_op *op, int sig, enum nnv_plan plan) {
         break;
     }
     return 0;
+}
+
+bool nnv_single_scaled_row(const struct nnv_single *w, int32_t row[NNV_MAX_FACTORS]) {
+    enum { USUAL = 1, COVERED = 3, OF = 4, STEP = 5 };
+    const struct nnv_op *op = w->op;
+    const struct nnv_cover *cover = nnv_cover_of(op);
+    const int turn = (w->index + w->sig) % OF;
+    if (cover->nrows == 0 || (turn != USUAL && turn != COVERED)) return false;
+    const size_t at = (size_t)(unsigned)(w->index * STEP + w->sig) % cover->nrows;
+    for (uint8_t f = 0; f < op->nfactors; f++)
+        row[f] = turn == COVERED ? cover->values[at * op->nfactors + f] : op->factors[f].values[0];
+    return true;
 }
 
 const char *nnv_plan_name(enum nnv_plan plan) {

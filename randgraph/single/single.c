@@ -39,8 +39,10 @@ static enum nnv_status row_of(const struct nnv_single *w, int32_t row[NNV_MAX_FA
     case NNV_PLAN_NETWORK:
         return nnv_layer_row(w->op, at, w->plan == NNV_PLAN_LAYER, row, err);
     case NNV_PLAN_LARGE:
+        nnv_cover_large_row(w->op, at, row);
+        break;
     case NNV_PLAN_HUGE:
-        nnv_cover_large_row(w->op, w->plan == NNV_PLAN_HUGE, row);
+        nnv_cover_huge_row(w->op, row);
         break;
     case NNV_PLAN_ROW:
         memcpy(row, w->row, w->op->nfactors * sizeof *row);
@@ -61,16 +63,29 @@ static enum nnv_status set_words(struct nnv_single_draft *b, struct nnv_text *te
     return b->attributes ? NNV_OK : nnv_no_memory(err);
 }
 
+/* Gives the sample a row of attributes, and adds its words. */
+static enum nnv_status take_row(struct nnv_single_draft *b, const int32_t *row, struct nnv_text *words,
+                                struct nnv_err *err) {
+    const struct nnv_op *op = b->what->op;
+    b->sample->row = nnv_arena_copy(b->arena, row, op->nfactors * sizeof *row);
+    if (!b->sample->row) return nnv_no_memory(err);
+    nnv_cover_add_text(op->factors, op->nfactors, row, words);
+    return NNV_OK;
+}
+
 /* The quantisations of the row. Where the results said nothing, the zero point of the output is usual, then there is no
  * activation, then all is usual. */
 static enum nnv_status set_scales(struct nnv_single_draft *b, int attempt, struct nnv_err *err) {
     enum { FIRST_TRIES = 2, ACTIVATED = 3, TRIES = 4 };
     const struct nnv_single *w = b->what;
     struct nnv_text text = {0};
-    int32_t row[NNV_SCALE_FACTORS];
+    int32_t row[NNV_SCALE_FACTORS], attributes[NNV_MAX_FACTORS];
     b->sample->variant = w->index % nnv_single_variants(w->op);
     b->scales = NULL;
-    if (attempt >= TRIES) return NNV_OK;
+    enum nnv_status st = nnv_single_scaled_row(w, attributes) ? take_row(b, attributes, &text, err) : NNV_OK;
+    if (st) return st;
+    if (text.data) nnv_text_add(&text, " ");
+    if (attempt >= TRIES) return text.data ? set_words(b, &text, err) : NNV_OK;
     nnv_scales_row(w->op, w->sig, (size_t)(unsigned)w->index, row);
     if (attempt >= FIRST_TRIES) row[NNV_SCALE_ZERO_OUT] = NNV_ZERO_INSIDE;
     if (attempt >= ACTIVATED) row[NNV_SCALE_ACTIVATION] = ANEURALNETWORKS_FUSED_NONE;
@@ -94,10 +109,8 @@ static enum nnv_status set_row(struct nnv_single_draft *b, int attempt, struct n
     if (b->what->plan == NNV_PLAN_SCALES) return set_scales(b, attempt, err);
     enum nnv_status st = row_of(b->what, row, err);
     if (st) return st;
-    b->sample->row = nnv_arena_copy(b->arena, row, op->nfactors * sizeof *row);
-    if (!b->sample->row) return nnv_no_memory(err);
-    nnv_cover_add_text(op->factors, op->nfactors, row, &text);
-    return set_words(b, &text, err);
+    st = take_row(b, row, &text, err);
+    return st ? st : set_words(b, &text, err);
 }
 
 static enum nnv_status draw(struct nnv_single_draft *b, int attempt, struct nnv_err *err) {

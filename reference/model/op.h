@@ -192,7 +192,8 @@ struct nnv_factor {
     bool pair;          /**< a value is NNV_PAIR(height, width): "3x2" */
     bool sums;          /**< its sizes make sums longer */
     int32_t large;      /**< the value that makes a tensor of more than 2^16 elements; 0: the usual one will do */
-    int32_t huge;       /**< the same of more than 2^24 bytes */
+    int32_t plane; /**< of layouts: that of planes of more than 2^16 places; of others their value then; 0: as large */
+    int32_t huge;  /**< the same as large of more than 2^24 bytes */
 };
 #define NNV_PAIR(HEIGHT, WIDTH) ((HEIGHT) << 16 | (WIDTH))
 static inline int32_t nnv_pair_height(int32_t pair) { return pair >> 16; }

@@ -112,7 +112,7 @@ void nnv_sample_image(uint32_t dims[4], uint32_t n, uint32_t h, uint32_t w, uint
 }
 
 uint32_t nnv_sample_shape(const struct nnv_sample *s, uint32_t *dims) {
-    enum { MOST = 4096, WIDE = 512, LONG = 67 };
+    enum { MOST = 4096, WIDE = 512, LONG = 131 };
     static const uint32_t small[] = {3, 2, 4, 2, 3, 2, 2};
     const uint32_t rank = (uint32_t)nnv_sample_value(s, NNV_SHAPE_RANK);
     const uint32_t inner = (uint32_t)nnv_sample_value(s, NNV_SHAPE_INNER);

@@ -47,12 +47,14 @@ enum { NNV_IMAGE_EXTENTS, NNV_IMAGE_CHANNELS, NNV_IMAGE_BATCH, NNV_IMAGE_LAYOUT,
      NNV_SIZES(NNV_PAIR(16, 16), NNV_PAIR(17, 17), NNV_PAIR(33, 33), NNV_PAIR(64, 64), NNV_PAIR(65, 65),               \
                NNV_PAIR(1, 127), NNV_PAIR(129, 1), NNV_PAIR(2, 257), NNV_PAIR(1025, 1)),                               \
      .large = NNV_PAIR(170, 129),                                                                                      \
+     .plane = NNV_PAIR(259, 254),                                                                                      \
      .huge = NNV_PAIR(1182, 1183)},                                                                                    \
         {.name = "channels",                                                                                           \
          NNV_VALUES(3, 1, 4, 8, 5, 16),                                                                                \
-         NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1024, 1025)},          \
+         NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1024, 1025),           \
+         .plane = 2},                                                                                                  \
         {.name = "batch", NNV_VALUES(1, 2, 3), NNV_SIZES(4, 8, 9, 17)}, {                                              \
-        .name = "layout", NNV_WORDS("nhwc", "nchw")                                                                    \
+        .name = "layout", NNV_WORDS("nhwc", "nchw"), .plane = 1                                                        \
     }
 /** An image as the row says: its factors begin at `first`. */
 struct nnv_row_image {

@@ -63,7 +63,10 @@ static void draw_padding(struct nnv_sample *s, struct nnv_window_sample *g) {
     g->right = g->left > 0 && s->index % 2 == 0 ? g->left - 1 : g->left < most_w ? g->left + 1 : g->left;
 }
 
-enum { LONG_PAD = 128 }; /* what does not fit a signed byte */
+enum {
+    LONG_PAD = 128, /* what does not fit a signed byte */
+    ROW_WINDOW = 7, /* the longest of the cover, which come with smaller images, too */
+};
 
 /* Paddings of the row's word, below the effective filter. */
 static void row_padding(struct nnv_sample *s, struct nnv_window_sample *g, int most_h, int most_w) {
@@ -110,6 +113,10 @@ static struct nnv_window_sample row_geometry(struct nnv_sample *s) {
     if (padding == NNV_PADS_BROAD) g.fw = LONG_PAD + 2, g.fh = 1;
     g.dilated = dilated && dilation != NNV_PAIR(1, 1);
     const int eff_h = (int)(g.fh - 1) * g.dilation_h + 1, eff_w = (int)(g.fw - 1) * g.dilation_w + 1;
+    if (g.fh > ROW_WINDOW || g.fw > ROW_WINDOW) { /* long windows have a place that is not clipped */
+        g.h = at_least(g.h, (int)g.fh);
+        g.w = at_least(g.w, (int)g.fw);
+    }
     row_padding(s, &g, eff_h - 1, eff_w - 1);
     if (g.scheme == ANEURALNETWORKS_PADDING_SAME) return g;
     g.h = at_least(g.h, eff_h - g.top - g.bottom);

@@ -47,18 +47,20 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 /* "indices2", "indices3": indices of more than one dimension. */
 enum { ROW_AXIS = NNV_SHAPE_OWN, ROW_RANK, ROW_COUNT, ROW_ORDER };
-static const struct nnv_factor factors[] = {NNV_SHAPE_ANY_FACTORS,
+static const struct nnv_factor factors[] = {NNV_SHAPE_ANY_RANKS,
+                                            NNV_LINE_EXTENTS,
                                             NNV_SIGNED_AXIS_FACTOR,
                                             {.name = "indices", NNV_VALUES(1, 2, 3)},
                                             {.name = "count", NNV_WORDS("equal", "few", "more")},
                                             {.name = "order", NNV_WORDS("any", "rising", "falling", "same")}};
 
-/* Index i of n into an axis of that extent. */
+/* Index i of n into an axis of that extent; of any order, too, the last one is among them. */
 static int32_t row_index(struct nnv_sample *s, uint32_t i, uint32_t n, uint32_t extent) {
     enum { ANY, RISING, FALLING, EQUAL };
     const int32_t order = nnv_sample_value(s, ROW_ORDER), last = (int32_t)extent - 1;
     const int32_t at = (int32_t)((uint64_t)i * extent / n);
-    return order == RISING ? at : order == FALLING ? last - at : order == EQUAL ? last : nnv_sample_int(s, 0, last);
+    if (order == ANY && i != n / 2) return nnv_sample_int(s, 0, last);
+    return order == RISING ? at : order == FALLING ? last - at : last;
 }
 
 static void row_sample(struct nnv_sample *s) {

@@ -141,12 +141,36 @@ static void test_channels(void **state) {
     nnv_arena_free(arena);
 }
 
+/* Quantisations come with the usual attributes, with rows of the attributes' cover, and with drawn ones. */
+static void test_attributes_of_quantisations(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_single w = of("DEPTHWISE_CONV_2D", ANEURALNETWORKS_TENSOR_QUANT8_ASYMM);
+    int usual = 0, others = 0, drawn = 0;
+    for (const int n = nnv_single_planned(w.op, w.sig, w.plan); w.index < n; w.index++) {
+        const char *words = build(&w, arena)->source;
+        assert_non_null(words);
+        if (strstr(words, "window=") == NULL)
+            drawn++;
+        else if (strstr(words, "window=3x3 stride=1x1 "))
+            usual++;
+        else
+            others++;
+        nnv_arena_reset(arena);
+    }
+    assert_true(usual >= 10);
+    assert_true(others >= 10);
+    assert_true(drawn >= 20);
+    nnv_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_are_kept),
         cmocka_unit_test(test_bounds_of_activations),
         cmocka_unit_test(test_results_say_something),
         cmocka_unit_test(test_channels),
+        cmocka_unit_test(test_attributes_of_quantisations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
