@@ -80,6 +80,8 @@ struct nnv_fixture {
 bool nnv_context_render(struct nnv_context *s, const struct nnv_spec *spec, struct nnv_fixture *fixture);
 /** Renders the model, and evaluates it for what to expect. */
 bool nnv_context_model(struct nnv_context *s, const struct nnv_spec *spec, struct nnv_fixture *fixture);
+/** Indices of what is equally large, random samples: their shapes count, their values are judged by the suite ops. */
+void nnv_context_forgive_choices(struct nnv_fixture *fixture);
 /**
  * Renders the model, and expects the spec's own outputs without budgets: for work that is measured, not judged, and so
  * costs no evaluation.

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/judge/ties.h"
 #include "harness/suites/kit/context.h"
 #include "harness/suites/kit/cases.h"
 #include "harness/suites/kit/vocabulary.h"
@@ -24,6 +23,7 @@ struct shape_case {
     unsigned sources; /**< enum source */
     void (*run)(struct nnv_shape_fixture *b);
     enum nnv_mode mode;
+    bool every; /**< with each signature of an operation, not some of them */
 };
 
 /* ---------------------------------------------------------------- executions */
@@ -102,29 +102,31 @@ enum {
     EVERYTHING = NNV_OPEN_INPUTS | NNV_OPEN_TEMPORARIES | NNV_OPEN_OUTPUTS,
 };
 static const struct shape_case cases[] = {
-    {"inputs", NNV_OPEN_INPUTS, MODELS, execute_once, NNV_MODE_SYNC},
-    {"input_ranks", NNV_OPEN_INPUTS | NNV_OPEN_RANKS, MODELS, execute_once, NNV_MODE_SYNC},
-    {"temporaries", NNV_OPEN_TEMPORARIES, GRAPH, execute_once, NNV_MODE_SYNC},
-    {"temporary_ranks", NNV_OPEN_TEMPORARIES | NNV_OPEN_RANKS, GRAPH, execute_once, NNV_MODE_SYNC},
-    {"outputs", NNV_OPEN_OUTPUTS, MODELS | ZERO, execute_once, NNV_MODE_SYNC},
-    {"output_ranks", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_once, NNV_MODE_SYNC},
-    {"given_outputs", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_given, NNV_MODE_SYNC},
-    {"everything", EVERYTHING, MODELS, execute_once, NNV_MODE_SYNC},
-    {"every_rank", EVERYTHING | NNV_OPEN_RANKS, MODELS, execute_once, NNV_MODE_SYNC},
-    {"one_too_small", NNV_OPEN_OUTPUTS, MODELS, nnv_shapes_one_too_small, NNV_MODE_SYNC},
-    {"all_too_small", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, FIXTURE | GRAPH, nnv_shapes_all_too_small, NNV_MODE_SYNC},
-    {"declared_too_small", 0, FIXTURE | GRAPH, nnv_shapes_one_too_small, NNV_MODE_SYNC},
-    {"roomy", NNV_OPEN_OUTPUTS, MODELS | ZERO, nnv_shapes_roomy, NNV_MODE_SYNC},
-    {"contradictions", 0, SINGLE | FIXTURE, nnv_shapes_contradictions, NNV_MODE_SYNC},
-    {"open_contradictions", EVERYTHING, SINGLE | FIXTURE, nnv_shapes_contradictions, NNV_MODE_SYNC},
-    {"fenced", NNV_OPEN_OUTPUTS, FIXTURE, fenced, NNV_MODE_SYNC},
-    {"resized", NNV_OPEN_OUTPUTS, FREE, resized, NNV_MODE_SYNC},
-    {"outputs_in_burst", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_BURST},
-    {"outputs_reusable", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_REUSABLE},
-    {"outputs_async", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_ASYNC},
-    {"too_small_in_burst", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_BURST},
-    {"too_small_reusable", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_REUSABLE},
-    {"too_small_async", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_ASYNC},
+    {"inputs", NNV_OPEN_INPUTS, MODELS, execute_once, NNV_MODE_SYNC, false},
+    {"input_ranks", NNV_OPEN_INPUTS | NNV_OPEN_RANKS, MODELS, execute_once, NNV_MODE_SYNC, false},
+    {"temporaries", NNV_OPEN_TEMPORARIES, GRAPH, execute_once, NNV_MODE_SYNC, false},
+    {"temporary_ranks", NNV_OPEN_TEMPORARIES | NNV_OPEN_RANKS, GRAPH, execute_once, NNV_MODE_SYNC, false},
+    {"outputs", NNV_OPEN_OUTPUTS, MODELS | ZERO, execute_once, NNV_MODE_SYNC, false},
+    {"output_ranks", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_once, NNV_MODE_SYNC, false},
+    {"given_outputs", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_given, NNV_MODE_SYNC, false},
+    {"everything", EVERYTHING, MODELS, execute_once, NNV_MODE_SYNC, false},
+    {"every_rank", EVERYTHING | NNV_OPEN_RANKS, MODELS, execute_once, NNV_MODE_SYNC, false},
+    {"one_too_small", NNV_OPEN_OUTPUTS, MODELS, nnv_shapes_one_too_small, NNV_MODE_SYNC, false},
+    {"all_too_small", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, FIXTURE | GRAPH, nnv_shapes_all_too_small, NNV_MODE_SYNC,
+     false},
+    {"declared_too_small", 0, FIXTURE | GRAPH, nnv_shapes_one_too_small, NNV_MODE_SYNC, false},
+    {"roomy", NNV_OPEN_OUTPUTS, MODELS | ZERO, nnv_shapes_roomy, NNV_MODE_SYNC, false},
+    {"contradictions", 0, SINGLE | FIXTURE, nnv_shapes_contradictions, NNV_MODE_SYNC, false},
+    {"open_contradictions", EVERYTHING, SINGLE | FIXTURE, nnv_shapes_contradictions, NNV_MODE_SYNC, false},
+    {"fenced", NNV_OPEN_OUTPUTS, FIXTURE, fenced, NNV_MODE_SYNC, false},
+    {"resized", NNV_OPEN_OUTPUTS, FREE, resized, NNV_MODE_SYNC, false},
+    {"regrown", EVERYTHING, SINGLE, nnv_shapes_regrown, NNV_MODE_SYNC, true},
+    {"outputs_in_burst", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_BURST, false},
+    {"outputs_reusable", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_REUSABLE, false},
+    {"outputs_async", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_ASYNC, false},
+    {"too_small_in_burst", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_BURST, false},
+    {"too_small_reusable", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_REUSABLE, false},
+    {"too_small_async", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_ASYNC, false},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -136,15 +138,16 @@ static enum nnv_status add(struct nnv_case_list *list, size_t i, enum source sou
     return nnv_list_case(list, c, err, "shapes/%s/%s", cases[i].name, model);
 }
 
-/* Of each operation the first signature and one more; all in tier full; in tier smoke the first, in every other case.
- */
+/* Of each operation the first signature and one more; all in tier full, and of cases that say so; in tier smoke the
+ * first, in every other case. */
 static enum nnv_status add_op(struct nnv_case_list *list, int tier, size_t i, enum source source,
                               const struct nnv_op *op, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     for (int sig = 0; sig < op->nsigs && !st; sig++) {
         char types[96], model[160];
         const bool first = sig == 0 && (tier > 0 || (op->code + (int)i) % 2 == 0);
-        const bool chosen = first || (tier > 0 && sig == (op->code + (int)i) % op->nsigs) || tier > 1;
+        const bool chosen =
+            first || (tier > 0 && (cases[i].every || sig == (op->code + (int)i) % op->nsigs)) || tier > 1;
         if (!chosen || (source == ZERO && !nnv_single_has(op, sig, NNV_FILL_ZERO))) continue;
         nnv_single_sig_name(op, sig, types, sizeof types);
         snprintf(model, sizeof model, "%s/%s%s", op->name, types, source == ZERO ? "_zero" : "");
@@ -209,14 +212,6 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
     return nnv_single_build(&w, arena, spec, err);
 }
 
-/* Indices of what is equally large, random samples: their shapes count here, their values are judged elsewhere. */
-static void forgive_choices(struct nnv_fixture *fixture) {
-    uint32_t run;
-    for (uint32_t i = 0; i < fixture->spec->model.main.nout; i++)
-        if (nnv_output_rule(&fixture->spec->model.main, i, &run) != NNV_JUDGED_VALUE)
-            fixture->expected[i].ignored = true;
-}
-
 static bool begin(struct nnv_shape_fixture *b, const struct nnv_case *c) {
     struct nnv_context *s = b->s;
     struct nnv_spec *declared, *spec;
@@ -231,7 +226,7 @@ static bool begin(struct nnv_shape_fixture *b, const struct nnv_case *c) {
                                    "this model has no shapes of that kind that could be left open");
     if (!nnv_result_level(s->env, spec->min_version, s->result)) return false;
     if (!nnv_context_model(s, spec, &b->fixture)) return false;
-    forgive_choices(&b->fixture);
+    nnv_context_forgive_choices(&b->fixture);
     return nnv_context_ready(s, &b->fixture, &b->prepared, &b->values);
 }
 

@@ -38,6 +38,12 @@ static inline uint32_t nnv_shapes_outputs(const struct nnv_shape_fixture *b) {
  */
 bool nnv_shapes_execute(struct nnv_shape_fixture *b);
 
+/**
+ * A case: the prepared model on its inputs, on inputs of which one extent after the other is another, and on the first
+ * again. Nothing of an execution may stick: neither shapes nor what was worked out from them.
+ */
+void nnv_shapes_regrown(struct nnv_shape_fixture *b);
+
 /* Cases: each of the first outputs in turn is one byte short; all have one byte; all have room for more. */
 void nnv_shapes_one_too_small(struct nnv_shape_fixture *b);
 void nnv_shapes_all_too_small(struct nnv_shape_fixture *b);
