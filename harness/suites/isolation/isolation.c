@@ -173,6 +173,7 @@ static const struct nnv_isolation_case cases[] = {
     {"leak_models", nnv_isolation_leak_models},
     {"leak_executions", nnv_isolation_leak_executions},
     {"leak_bursts", nnv_isolation_leak_bursts},
+    {"leak_fences", nnv_isolation_leak_fences},
     {"leak_refusals", nnv_isolation_leak_refusals},
     {"leak_failures", nnv_isolation_leak_failures},
     {"leak_caches", nnv_isolation_leak_caches},

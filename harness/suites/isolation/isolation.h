@@ -36,6 +36,7 @@ void nnv_isolation_leak_devices(struct nnv_context *s, const struct nnv_fixture_
 void nnv_isolation_leak_models(struct nnv_context *s, const struct nnv_fixture_kind *kind);
 void nnv_isolation_leak_executions(struct nnv_context *s, const struct nnv_fixture_kind *kind);
 void nnv_isolation_leak_bursts(struct nnv_context *s, const struct nnv_fixture_kind *kind);
+void nnv_isolation_leak_fences(struct nnv_context *s, const struct nnv_fixture_kind *kind);
 void nnv_isolation_leak_refusals(struct nnv_context *s, const struct nnv_fixture_kind *kind);
 void nnv_isolation_leak_failures(struct nnv_context *s, const struct nnv_fixture_kind *kind);
 void nnv_isolation_leak_caches(struct nnv_context *s, const struct nnv_fixture_kind *kind);

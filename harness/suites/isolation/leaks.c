@@ -4,6 +4,8 @@
  * many as before, and memory must not grow on and on.
  */
 #include <inttypes.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "harness/suites/cache/cache.h"
@@ -161,6 +163,22 @@ static bool one_burst(void *context) {
     return nnv_context_try(l->s, &x) && nnv_expect_status(l->s, x.call, x.status, NNVTS_STATUS_NONE);
 }
 
+/** An execution behind two fences that are signalled: a driver must close what it takes of them, and its own. */
+static bool one_fenced(void *context) {
+    struct leak *l = context;
+    const int waits[] = {eventfd(1, EFD_CLOEXEC), eventfd(1, EFD_CLOEXEC)};
+    struct nnv_execution x = nnv_execution_make(NNV_MODE_FENCED, l->tenant->prepared, &l->tenant->values);
+    bool ok = waits[0] >= 0 && waits[1] >= 0;
+    if (!ok) nnv_context_error(l->s, "no fence can be made");
+    x.wait_for = waits;
+    x.wait_for_count = 2;
+    nnv_request_reset(&l->tenant->values);
+    ok = ok && nnv_context_try(l->s, &x) && nnv_expect_status(l->s, x.call, x.status, NNVTS_STATUS_NONE);
+    for (int i = 0; i < 2; i++)
+        if (waits[i] >= 0) close(waits[i]);
+    return ok;
+}
+
 /** prepare_model of a model whose first operand is of a type that does not exist. */
 static bool one_refusal(void *context) {
     struct leak *l = context;
@@ -234,9 +252,11 @@ static void leak(struct nnv_context *s, const struct nnv_fixture_kind *kind, con
     struct leak l = {.s = s, .tenant = &tenant, .device = tenant.client.device, .scratch = nnv_arena_new()};
     if (!l.scratch) nnv_context_error(s, NNV_OUT_OF_MEMORY);
     if (l.scratch && nnv_tenant_prepare(&tenant, kind, s->env->config->seed) && nnv_tenant_execute(&tenant)) {
-        const bool ready = fn == one_burst   ? nnv_context_needs(s, tenant.prepared, NNV_MODE_BURST)
-                           : fn == one_cache ? open_files(&l)
-                                             : true;
+        const bool ready = fn == one_burst    ? nnv_context_needs(s, tenant.prepared, NNV_MODE_BURST)
+                           : fn == one_fenced ? nnv_context_needs(s, tenant.prepared, NNV_MODE_FENCED)
+                           : fn == one_cache  ? open_files(&l)
+                                              : true;
+        if (fn == one_fenced) nnv_request_state_outputs(&tenant.values, true); /* fences report no shapes */
         if (ready) measure(s, what, nnv_tier(s->env->config) == NNV_AMOUNT_FULL ? 4 * part : part, fn, &l);
         nnv_context_check_memory(s, what, &tenant.values);
     }
@@ -256,6 +276,9 @@ void nnv_isolation_leak_executions(struct nnv_context *s, const struct nnv_fixtu
 }
 void nnv_isolation_leak_bursts(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
     leak(s, kind, "burst that is made, used and released", PART, one_burst);
+}
+void nnv_isolation_leak_fences(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
+    leak(s, kind, "execution that waits for fences", PART, one_fenced);
 }
 void nnv_isolation_leak_refusals(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
     leak(s, kind, "model that is refused", PART, one_refusal);
