@@ -66,10 +66,9 @@ static enum nnv_status set_words(struct nnv_single_draft *b, struct nnv_text *te
 /* Gives the sample a row of attributes, and adds its words. */
 static enum nnv_status take_row(struct nnv_single_draft *b, const int32_t *row, struct nnv_text *words,
                                 struct nnv_err *err) {
-    const struct nnv_op *op = b->what->op;
-    b->sample->row = nnv_arena_copy(b->arena, row, op->nfactors * sizeof *row);
-    if (!b->sample->row) return nnv_no_memory(err);
-    nnv_cover_add_text(op->factors, op->nfactors, row, words);
+    const uint8_t n = b->what->op->nfactors;
+    if (!(b->sample->row = nnv_arena_copy(b->arena, row, n * sizeof *row))) return nnv_no_memory(err);
+    nnv_cover_add_text(b->what->op->factors, n, row, words);
     return NNV_OK;
 }
 
