@@ -13,10 +13,10 @@
 #include "base/words.h"
 #include "harness/cli/settings.h"
 #include "harness/datasheet/datasheet.h"
-#include "harness/journal/expect.h"
+#include "harness/journal/expect/expect.h"
+#include "harness/journal/expect/outcome.h"
 #include "harness/journal/load.h"
-#include "harness/journal/outcome.h"
-#include "harness/journal/times.h"
+#include "harness/journal/shards/times.h"
 #include "reference/spec/spec.h"
 
 const char nnv_cli_not_apart[] =

@@ -8,7 +8,7 @@
 #include "base/opts.h"
 #include "base/text.h"
 #include "harness/debug/oracle.h"
-#include "harness/journal/expect.h"
+#include "harness/journal/expect/expect.h"
 #include "harness/runner/run.h"
 #include "harness/runner/tier.h"
 

@@ -12,8 +12,8 @@
 #include "base/words.h"
 #include "harness/journal/causes/bucket.h"
 #include "harness/journal/command.h"
+#include "harness/journal/expect/outcome.h"
 #include "harness/journal/load.h"
-#include "harness/journal/outcome.h"
 #include "harness/journal/verdict.h"
 
 enum { FIRST_RUNS = 5, ORDER_RUNS = 3, LOAD_RUNS = 20, MOST_RUNS_OF_A_TEST = 5 };

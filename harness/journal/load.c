@@ -10,7 +10,7 @@
 #include "base/words.h"
 #include "harness/journal/causes/bucket.h"
 #include "harness/journal/reader.h"
-#include "harness/journal/outcome.h"
+#include "harness/journal/expect/outcome.h"
 
 /* Reasons: beyond the first bound only what they have in common is kept, beyond the second nothing. */
 enum { REASONS_WHOLE = 32 << 20, REASONS_MAX = 48 << 20 };

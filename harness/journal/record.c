@@ -15,7 +15,7 @@
 #include "base/rng.h"
 #include "base/process.h"
 #include "harness/journal/command.h"
-#include "harness/journal/expect.h"
+#include "harness/journal/expect/expect.h"
 #include "harness/journal/seal.h"
 #include "harness/journal/verdict.h"
 

@@ -3,8 +3,8 @@
 #ifndef NNV_JOURNAL_RECORD_H
 #define NNV_JOURNAL_RECORD_H
 
-#include "harness/journal/expect.h"
-#include "harness/journal/shard.h"
+#include "harness/journal/expect/expect.h"
+#include "harness/journal/shards/shard.h"
 
 #define NNV_JOURNAL_FORMAT "nnvts-journal/1"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json_out.h"
-#include "harness/journal/outcome.h"
+#include "harness/journal/expect/outcome.h"
 #include "harness/journal/select.h"
 
 #define FORMAT "nnvts-contract/1"

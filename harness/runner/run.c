@@ -12,7 +12,7 @@
 #include "harness/runner/coverage/coverage.h"
 #include "harness/runner/determinism.h"
 #include "harness/runner/dump.h"
-#include "harness/journal/expect.h"
+#include "harness/journal/expect/expect.h"
 #include "harness/journal/journal.h"
 #include "harness/runner/leaks.h"
 #include "harness/runner/order.h"

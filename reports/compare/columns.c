@@ -5,8 +5,8 @@
 
 #include "base/map.h"
 #include "base/words.h"
+#include "harness/journal/expect/outcome.h"
 #include "harness/journal/load.h"
-#include "harness/journal/outcome.h"
 #include "harness/journal/verdict.h"
 #include "reports/compare/compare.h"
 #include "reports/html/html.h"

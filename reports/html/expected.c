@@ -5,7 +5,7 @@
 
 #include "base/words.h"
 #include "reports/html/html.h"
-#include "harness/journal/outcome.h"
+#include "harness/journal/expect/outcome.h"
 #include "reports/html/page.h"
 
 enum { ENTRIES_MAX = 300, CASES_MAX = 300, SELECTION_BYTES = 300, TEXT_BYTES = 600 };

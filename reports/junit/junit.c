@@ -11,8 +11,8 @@
 #include "base/file.h"
 #include "base/words.h"
 #include "harness/journal/causes/bug.h"
+#include "harness/journal/expect/outcome.h"
 #include "harness/journal/load.h"
-#include "harness/journal/outcome.h"
 #include "harness/journal/verdict.h"
 #include "reports/report.h"
 

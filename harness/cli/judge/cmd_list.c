@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/words.h"
 #include "harness/cli/cli.h"
-#include "harness/journal/times.h"
+#include "harness/journal/shards/times.h"
 #include "harness/runner/clauses.h"
 #include "randgraph/fusion/fusion.h"
 #include "randgraph/graph/coverage.h"

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "harness/cli/cli.h"
-#include "harness/journal/expect.h"
+#include "harness/journal/expect/expect.h"
 #include "harness/journal/select.h"
 
 static const struct nnv_verb_help help = {

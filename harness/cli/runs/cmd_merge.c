@@ -8,7 +8,7 @@
 #include "harness/cli/cli.h"
 #include "harness/runner/clauses.h"
 #include "harness/debug/explain_run.h"
-#include "harness/journal/merge.h"
+#include "harness/journal/shards/merge.h"
 #include "harness/journal/load.h"
 #include "reports/report.h"
 

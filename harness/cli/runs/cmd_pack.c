@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "harness/journal/bundle.h"
-#include "harness/journal/verify.h"
 #include "base/words.h"
+#include "harness/journal/bundle/bundle.h"
+#include "harness/journal/bundle/verify.h"
 #include "harness/cli/cli.h"
 
 struct pack {

@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "base/words.h"
 #include "harness/cli/cli.h"
-#include "harness/journal/bundle.h"
-#include "harness/journal/verify.h"
+#include "harness/journal/bundle/bundle.h"
+#include "harness/journal/bundle/verify.h"
 #include "harness/runner/ask.h"
 #include "reference/spec/spec.h"
 

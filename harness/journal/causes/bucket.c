@@ -7,8 +7,8 @@
 
 #include "base/text.h"
 #include "base/words.h"
+#include "harness/journal/expect/outcome.h"
 #include "harness/journal/load.h"
-#include "harness/journal/outcome.h"
 #include "harness/journal/verdict.h"
 
 enum { LIKE_MAX = 240 };

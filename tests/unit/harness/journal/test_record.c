@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
+#include "harness/journal/expect/outcome.h"
 #include "harness/journal/line.h"
-#include "harness/journal/outcome.h"
 #include "harness/journal/record.h"
 #include "tests/kit/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/journal/shard.h"
+#include "harness/journal/shards/shard.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/journal/bundle/verify.h"
 #include "harness/journal/record.h"
-#include "harness/journal/verify.h"
 #include "tests/kit/report.h"
 
 static struct nnv_text told;       /**< what is wrong, a line each */

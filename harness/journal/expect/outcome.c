@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/journal/outcome.h"
+#include "harness/journal/expect/outcome.h"
 
 #include <stdlib.h>
 #include <string.h>

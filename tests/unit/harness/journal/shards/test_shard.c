@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "harness/journal/shard.h"
+#include "harness/journal/shards/shard.h"
 #include "harness/runner/run.h"
 #include "harness/runner/suite.h"
 

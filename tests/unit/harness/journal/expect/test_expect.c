@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "harness/journal/expect.h"
-#include "harness/journal/outcome.h"
+#include "harness/journal/expect/expect.h"
+#include "harness/journal/expect/outcome.h"
 #include "harness/runner/run.h"
 
 #define FILE_OF(entries) "{\"format\":\"nnvts-expectations/1\",\n\"expectations\":[\n" entries "\n]}"

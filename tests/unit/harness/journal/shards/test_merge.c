@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_merge.c Shards made one run: their lines, first lines, dumps and flakes; and what does not fit together.
  */
-#include "harness/journal/merge.h"
+#include "harness/journal/shards/merge.h"
 
 #include <jansson.h>
 #include <limits.h>

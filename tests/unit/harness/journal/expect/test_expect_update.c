@@ -2,7 +2,7 @@
 /** @file test_expect_update.c What becomes of a file of expectations by a run: kept, cut down, dropped, added. */
 #include <unistd.h>
 
-#include "harness/journal/expect.h"
+#include "harness/journal/expect/expect.h"
 #include "tests/kit/report.h"
 
 #define HEADER                                                                                                         \

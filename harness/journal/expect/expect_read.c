@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "base/rng.h"
-#include "harness/journal/expect.h"
+#include "harness/journal/expect/expect.h"
 #include "harness/journal/verdict.h"
 #include "harness/journal/select.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/journal/merge.h"
+#include "harness/journal/shards/merge.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +13,10 @@
 #include "base/json.h"
 #include "base/words.h"
 #include "harness/journal/command.h"
+#include "harness/journal/expect/outcome.h"
 #include "harness/journal/journal.h"
-#include "harness/journal/merge_parts.h"
-#include "harness/journal/outcome.h"
 #include "harness/journal/seal.h"
+#include "harness/journal/shards/merge_parts.h"
 
 static const size_t list_limit = (size_t)1 << 30;
 

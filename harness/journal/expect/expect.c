@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/journal/expect.h"
+#include "harness/journal/expect/expect.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "harness/journal/verdict.h"
 #include "base/map.h"
 #include "base/rng.h"
-#include "harness/journal/outcome.h"
+#include "harness/journal/expect/outcome.h"
 
 /** Case and entry; the links of a case are a list, in the order of the entries. */
 struct nnv_expected_link {

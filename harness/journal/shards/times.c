@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/journal/times.h"
+#include "harness/journal/shards/times.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
-#include "harness/journal/bundle.h"
+#include "harness/journal/bundle/bundle.h"
 #include "tests/kit/test.h"
 
 static char root[] = "/tmp/nnvts-bundle-XXXXXX";

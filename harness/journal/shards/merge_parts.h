@@ -3,8 +3,8 @@
 #ifndef NNV_HARNESS_MERGE_PARTS_H
 #define NNV_HARNESS_MERGE_PARTS_H
 
-#include "harness/journal/merge.h"
 #include "harness/journal/reader.h"
+#include "harness/journal/shards/merge.h"
 
 /** A folder with a run, or a shard of one. */
 struct nnv_part {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file expect_run.c Expectations and a finished run: it judged by others, and files of them made from it. */
-#include "harness/journal/expect.h"
+#include "harness/journal/expect/expect.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "base/stats.h"
 #include "base/words.h"
 #include "harness/journal/causes/bucket.h"
+#include "harness/journal/expect/outcome.h"
 #include "harness/journal/load.h"
-#include "harness/journal/outcome.h"
 #include "harness/journal/select.h"
 #include "harness/journal/verdict.h"
 

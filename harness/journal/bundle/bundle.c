@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/journal/bundle.h"
+#include "harness/journal/bundle/bundle.h"
 
 #include <fcntl.h>
 #include <stdio.h>

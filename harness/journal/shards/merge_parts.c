@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/journal/merge_parts.h"
+#include "harness/journal/shards/merge_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

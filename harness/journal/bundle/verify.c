@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/journal/verify.h"
+#include "harness/journal/bundle/verify.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "base/driver.h"
 #include "base/words.h"
-#include "harness/journal/bundle.h"
+#include "harness/journal/bundle/bundle.h"
 #include "harness/journal/reader.h"
 #include "harness/journal/verdict.h"
 
