@@ -15,13 +15,13 @@ modes of execution, in harness/client/execute.c|->create_burst\(|harness/*.c|har
 modes of execution, in harness/client/execute.c|->create_execution\(|harness/*.c|harness/client/execute.c harness/suites/partition/partial_prepared.c
 modes of execution, in harness/client/execute.c|->execute_async\(|harness/*.c|harness/client/execute.c harness/suites/partition/partial_prepared.c
 modes of execution, in harness/client/execute.c|->execute_fenced\(|harness/*.c|harness/client/execute.c harness/suites/partition/partial_prepared.c
-what glibc alone has, in harness/runner/resources.c|\<mall[io][np][a-z]+2?\(|*.c|harness/runner/resources.c
-what glibc alone has, in harness/runner/resources.c|\<malloc_[a-z]+\(|*.c|harness/runner/resources.c
-what glibc alone has, in harness/runner/resources.c|\<backtrace[a-z_]*\(|*.c|harness/runner/resources.c
-what glibc alone has, in harness/runner/resources.c|\<strerror_[a-z_]+\(|*.c|harness/runner/resources.c
-what glibc alone has, in harness/runner/resources.c|\<sig[a-z]+_np\(|*.c|harness/runner/resources.c
-what glibc alone has, in harness/runner/resources.c|\<close_range\(|*.c|harness/runner/resources.c
-what glibc alone has, in harness/runner/resources.c|\<renameat2\(|*.c|harness/runner/resources.c
+what glibc alone has, in harness/runner/worker/resources.c|\<mall[io][np][a-z]+2?\(|*.c|harness/runner/worker/resources.c
+what glibc alone has, in harness/runner/worker/resources.c|\<malloc_[a-z]+\(|*.c|harness/runner/worker/resources.c
+what glibc alone has, in harness/runner/worker/resources.c|\<backtrace[a-z_]*\(|*.c|harness/runner/worker/resources.c
+what glibc alone has, in harness/runner/worker/resources.c|\<strerror_[a-z_]+\(|*.c|harness/runner/worker/resources.c
+what glibc alone has, in harness/runner/worker/resources.c|\<sig[a-z]+_np\(|*.c|harness/runner/worker/resources.c
+what glibc alone has, in harness/runner/worker/resources.c|\<close_range\(|*.c|harness/runner/worker/resources.c
+what glibc alone has, in harness/runner/worker/resources.c|\<renameat2\(|*.c|harness/runner/worker/resources.c
 memory errors, in base/status.h|"out of memory"|base/*.[ch] compiler/*.[ch] harness/*.[ch] mlts/*.[ch] randgraph/*.[ch] reference/*.[ch] reports/*.[ch]|base/status.h
 T
 }

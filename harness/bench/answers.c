@@ -12,7 +12,7 @@
 #include "base/type.h"
 #include "harness/bench/stream.h"
 #include "harness/runner/ask.h"
-#include "harness/runner/channel.h"
+#include "harness/runner/worker/channel.h"
 #include "reference/eval/eval.h"
 
 enum { MOST_JOBS = 64, TICK_NS = 20000000 };

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "harness/bench/scenario.h"
 #include "harness/runner/ask.h"
-#include "harness/runner/channel.h"
 #include "harness/runner/signals.h"
+#include "harness/runner/worker/channel.h"
 
 static const double TURN_NS = 4e6; /* of timed executions */
 static const uint64_t TICK_NS = 20000000;

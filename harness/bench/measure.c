@@ -13,7 +13,7 @@
 #include "harness/bench/machine.h"
 #include "harness/bench/scenario.h"
 #include "harness/runner/ask.h"
-#include "harness/runner/channel.h"
+#include "harness/runner/worker/channel.h"
 
 const char *const nnv_scenario_names[NNV_SCENARIO_COUNT + 1] = {"single", "multi", "offline", "poisson", NULL};
 const char *const nnv_bench_modes[NNV_MODES + 1] = {"plain", "async", "fenced", "burst", "reusable", NULL};

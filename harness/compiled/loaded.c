@@ -14,7 +14,7 @@
 #include "compiler/nnapi/build.h"
 #include "compiler/nnapi/region/nnapi_region.h"
 #include "harness/client/memory.h"
-#include "harness/runner/channel.h"
+#include "harness/runner/worker/channel.h"
 #include "base/process.h"
 #include "nnvts/ndk.h"
 

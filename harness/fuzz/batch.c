@@ -9,7 +9,7 @@
 
 #include "base/map.h"
 #include "harness/runner/coverage/counters.h"
-#include "harness/runner/limits.h"
+#include "harness/runner/worker/limits.h"
 
 enum { ANSWERS_MAX = 512 };
 

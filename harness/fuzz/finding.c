@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "harness/runner/channel.h"
+#include "harness/runner/worker/channel.h"
 #include "harness/client/memory.h"
 #include "reference/spec/spec.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "harness/client/restore.h"
-#include "harness/runner/channel.h"
+#include "harness/runner/worker/channel.h"
 
 /** What the process and its parent share. */
 struct nnv_told {

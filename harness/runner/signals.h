@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-#include "harness/runner/channel.h"
+#include "harness/runner/worker/channel.h"
 
 enum { NNV_SIGNALS = 5 };
 

@@ -10,7 +10,7 @@
 #include "harness/debug/bisect.h"
 #include "harness/debug/explain/explain.h"
 #include "harness/debug/separate/conditions.h"
-#include "harness/runner/clauses.h"
+#include "harness/runner/audit/clauses.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
 

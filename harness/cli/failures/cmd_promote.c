@@ -11,7 +11,7 @@
 #include "harness/fuzz/campaign.h"
 #include "harness/journal/load.h"
 #include "harness/journal/verdict.h"
-#include "harness/runner/dump.h"
+#include "harness/runner/dumps/dump.h"
 #include "reference/spec/spec.h"
 
 enum { FUZZ_BYTES_MAX = 1 << 20 };

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/json_out.h"
 #include "harness/cli/cli.h"
-#include "harness/runner/dump.h"
+#include "harness/runner/dumps/dump.h"
 #include "harness/runner/signals.h"
 #include "harness/debug/reduce.h"
 #include "harness/debug/spec_c.h"

@@ -9,8 +9,8 @@
 #include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/debug/reach.h"
-#include "harness/runner/audit.h"
-#include "harness/runner/sensitivity.h"
+#include "harness/runner/audit/audit.h"
+#include "harness/runner/audit/sensitivity.h"
 #include "harness/journal/select.h"
 #include "harness/runner/ask.h"
 

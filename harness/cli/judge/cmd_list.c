@@ -10,7 +10,7 @@
 #include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/journal/shards/times.h"
-#include "harness/runner/clauses.h"
+#include "harness/runner/audit/clauses.h"
 #include "randgraph/fusion/fusion.h"
 #include "randgraph/graph/coverage.h"
 #include "randgraph/single/tally.h"

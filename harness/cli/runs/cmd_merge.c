@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "harness/cli/cli.h"
-#include "harness/runner/clauses.h"
+#include "harness/runner/audit/clauses.h"
 #include "harness/debug/explain_run.h"
 #include "harness/journal/shards/merge.h"
 #include "harness/journal/load.h"

@@ -10,7 +10,7 @@
 #include "base/folder.h"
 #include "base/words.h"
 #include "harness/cli/cli.h"
-#include "harness/runner/clauses.h"
+#include "harness/runner/audit/clauses.h"
 #include "reports/bench.h"
 #include "reports/forms/forms.h"
 #include "reports/report.h"

@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "harness/journal/load.h"
 #include "harness/runner/coverage/gcov.h"
-#include "harness/runner/symbols.h"
+#include "harness/runner/worker/symbols.h"
 
 static const uint64_t SYMBOLS_NS = UINT64_C(60000000000);
 

@@ -5,8 +5,8 @@
 
 #include "harness/runner/pool/pool.h"
 #include "base/process.h"
-#include "harness/runner/symbols.h"
-#include "harness/runner/worker.h"
+#include "harness/runner/worker/symbols.h"
+#include "harness/runner/worker/worker.h"
 
 /** Why the supervisor ended a worker. */
 enum nnv_kill_reason {

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "base/clock.h"
 #include "harness/suites/api/api.h"
-#include "harness/runner/resources.h"
+#include "harness/runner/worker/resources.h"
 
 enum { THREADS = 10, ROUNDS = 20 };
 

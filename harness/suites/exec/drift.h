@@ -10,7 +10,7 @@
 #ifndef NNV_SUITES_EXEC_DRIFT_H
 #define NNV_SUITES_EXEC_DRIFT_H
 
-#include "harness/runner/resources.h"
+#include "harness/runner/worker/resources.h"
 #include "nnvts/result.h"
 #include "base/text.h"
 

@@ -3,7 +3,7 @@
 #ifndef NNV_SUITES_ISOLATION_H
 #define NNV_SUITES_ISOLATION_H
 
-#include "harness/runner/resources.h"
+#include "harness/runner/worker/resources.h"
 #include "harness/suites/kit/context.h"
 #include "harness/suites/kit/fixture_models.h"
 

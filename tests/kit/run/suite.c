@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "harness/runner/channel.h"
+#include "harness/runner/worker/channel.h"
 #include "reference/model/builder.h"
 
 static int cases_before; /* run in this worker */

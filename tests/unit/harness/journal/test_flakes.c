@@ -14,7 +14,7 @@
 #include "base/rng.h"
 #include "harness/runner/determinism.h"
 #include "harness/journal/flakes.h"
-#include "harness/runner/worker.h"
+#include "harness/runner/worker/worker.h"
 
 enum { HISTORY = 1000 };
 

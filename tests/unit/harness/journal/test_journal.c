@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 
 #include "base/file.h"
-#include "harness/runner/channel.h"
+#include "harness/runner/worker/channel.h"
 #include "harness/journal/command.h"
 #include "harness/journal/journal.h"
 #include "harness/journal/verdict.h"

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/rng.h"
-#include "harness/runner/dump.h"
+#include "harness/runner/dumps/dump.h"
 #include "harness/runner/order.h"
 
 enum { CASES = 300 };

@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 
 #include "harness/runner/ask.h"
-#include "harness/runner/limits.h"
 #include "harness/runner/pool/pool.h"
+#include "harness/runner/worker/limits.h"
 
 /** What is expected of a fault. */
 struct expected {

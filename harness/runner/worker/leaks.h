@@ -3,8 +3,8 @@
 #ifndef NNV_HARNESS_LEAKS_H
 #define NNV_HARNESS_LEAKS_H
 
-#include "harness/runner/resources.h"
 #include "harness/runner/suite.h"
+#include "harness/runner/worker/resources.h"
 
 /**
  * Which cases are watched. By config->leaks: all; none; or some: of each suite the first case of each operation, and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/crash.h"
+#include "harness/runner/worker/crash.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/channel.h"
+#include "harness/runner/worker/channel.h"
 
 #include <linux/futex.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/sensitivity.h"
+#include "harness/runner/audit/sensitivity.h"
 
 #include <math.h>
 #include <string.h>

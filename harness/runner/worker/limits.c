@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/limits.h"
+#include "harness/runner/worker/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,9 +5,9 @@
 
 #include <sys/types.h>
 
-#include "harness/runner/channel.h"
 #include "harness/runner/coverage/counters.h"
 #include "harness/runner/suite.h"
+#include "harness/runner/worker/channel.h"
 
 enum {
     NNV_LOG_BYTES = 1 << 20, /**< what the driver may print in one case before its writes fail */

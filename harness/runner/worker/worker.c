@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/worker.h"
+#include "harness/runner/worker/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,15 +15,15 @@
 #include "base/clock.h"
 #include "harness/runner/coverage/coverage.h"
 #include "harness/runner/coverage/gcov.h"
-#include "harness/runner/crash.h"
+#include "harness/runner/worker/crash.h"
 #include "harness/client/memory.h"
 #include "harness/client/restore.h"
 #include "harness/judge/degenerate.h"
 #include "harness/runner/determinism.h"
-#include "harness/runner/keep.h"
-#include "harness/runner/leaks.h"
-#include "harness/runner/resources.h"
-#include "harness/runner/limits.h"
+#include "harness/runner/dumps/keep.h"
+#include "harness/runner/worker/leaks.h"
+#include "harness/runner/worker/resources.h"
+#include "harness/runner/worker/limits.h"
 #include "harness/runner/pool/running.h"
 #include "base/process.h"
 #include "nnvts/result.h"

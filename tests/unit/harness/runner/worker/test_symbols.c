@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_symbols.c Frames of this program have functions, files and lines. */
-#include "harness/runner/symbols.h"
+#include "harness/runner/worker/symbols.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/dump.h"
+#include "harness/runner/dumps/dump.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,9 +13,9 @@
 #include "base/rng.h"
 #include "harness/journal/record.h"
 #include "harness/journal/verdict.h"
-#include "harness/runner/keep.h"
+#include "harness/runner/dumps/keep.h"
 #include "harness/runner/signals.h"
-#include "harness/runner/replay.h"
+#include "harness/runner/dumps/replay.h"
 #include "harness/runner/run.h"
 #include "reference/spec/spec.h"
 

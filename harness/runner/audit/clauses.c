@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/clauses.h"
+#include "harness/runner/audit/clauses.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const struct {
 #define X(ID, GLOBS) {CLAUSE, ID, GLOBS},
 #define OF(KIND, GLOBS) {OF_OPERATION, KIND, GLOBS},
 #define NONE(ID, REASON) {WITHOUT, ID, REASON},
-#include "harness/runner/clauses.def"
+#include "harness/runner/audit/clauses.def"
 #undef X
 #undef OF
 #undef NONE

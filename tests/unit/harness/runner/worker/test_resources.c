@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "harness/runner/resources.h"
+#include "harness/runner/worker/resources.h"
 #include "tests/kit/test.h"
 
 static struct nnv_resources count(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/leaks.h"
+#include "harness/runner/worker/leaks.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef NNV_HARNESS_CRASH_H
 #define NNV_HARNESS_CRASH_H
 
-#include "harness/runner/channel.h"
+#include "harness/runner/worker/channel.h"
 
 /**
  * Installs handlers, on a stack of their own, for the signals that a faulty driver dies of. They write a backtrace to

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "harness/runner/sensitivity.h"
+#include "harness/runner/audit/sensitivity.h"
 #include "randgraph/single/single.h"
 #include "tests/kit/arena.h"
 

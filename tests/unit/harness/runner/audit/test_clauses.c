@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "harness/runner/clauses.h"
+#include "harness/runner/audit/clauses.h"
 #include "harness/runner/run.h"
 
 static struct nnv_arena *arena;

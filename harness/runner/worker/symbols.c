@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/symbols.h"
+#include "harness/runner/worker/symbols.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "harness/runner/leaks.h"
-#include "harness/runner/resources.h"
+#include "harness/runner/worker/leaks.h"
+#include "harness/runner/worker/resources.h"
 #include "nnvts/result.h"
 #include "tests/kit/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/keep.h"
+#include "harness/runner/dumps/keep.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/replay.h"
+#include "harness/runner/dumps/replay.h"
 
 #include <signal.h>
 #include <stdlib.h>

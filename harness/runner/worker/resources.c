@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/resources.h"
+#include "harness/runner/worker/resources.h"
 
 #include <ctype.h>
 #include <dirent.h>

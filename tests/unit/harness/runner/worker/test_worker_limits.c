@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/runner/limits.h"
+#include "harness/runner/worker/limits.h"
 #include "nnvts/result.h"
 #include "tests/kit/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/runner/audit.h"
+#include "harness/runner/audit/audit.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
