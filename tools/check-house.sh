@@ -10,7 +10,7 @@ rows() {
 HTML heads, in reports/html/page.c|<html|*.c|reports/html/page.c
 content security policies, in reports/html/page.c|Content-Security-Policy|*.c|reports/html/page.c
 files in memory, in harness/client/memory.c|memfd_create\(|harness/*.c|harness/client/memory.c
-compiling on a driver, in harness/client/prepare.c|->prepare_model\(|harness/*.c|harness/client/prepare.c harness/suites/device.c harness/suites/partition/partial.c harness/suites/validate/validate.c harness/debug/spec_c_text.c
+compiling on a driver, in harness/client/prepare.c|->prepare_model\(|harness/*.c|harness/client/prepare.c harness/suites/device.c harness/suites/partition/partial.c harness/suites/validate/validate.c harness/debug/spec_c/spec_c_text.c
 modes of execution, in harness/client/execute.c|->create_burst\(|harness/*.c|harness/client/execute.c harness/suites/partition/partial_prepared.c
 modes of execution, in harness/client/execute.c|->create_execution\(|harness/*.c|harness/client/execute.c harness/suites/partition/partial_prepared.c
 modes of execution, in harness/client/execute.c|->execute_async\(|harness/*.c|harness/client/execute.c harness/suites/partition/partial_prepared.c

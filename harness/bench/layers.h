@@ -7,7 +7,7 @@
 
 #include "harness/bench/roof.h"
 #include "harness/bench/time_model.h"
-#include "harness/debug/bisect.h"
+#include "harness/debug/bisect/bisect.h"
 #include "mlts/networks/network.h"
 
 struct nnv_layers {

@@ -4,10 +4,10 @@
 
 #include "base/json_out.h"
 #include "base/file.h"
-#include "harness/debug/bisect_html.h"
+#include "harness/debug/bisect/bisect_html.h"
 #include "harness/cli/cli.h"
-#include "harness/debug/dumps.h"
-#include "harness/debug/versions.h"
+#include "harness/debug/bisect/dumps.h"
+#include "harness/debug/bisect/versions.h"
 #include "reference/model/validate.h"
 
 static const struct nnv_verb_help help = {

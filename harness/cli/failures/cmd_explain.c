@@ -7,7 +7,7 @@
 
 #include "base/json_out.h"
 #include "harness/cli/cli.h"
-#include "harness/debug/bisect.h"
+#include "harness/debug/bisect/bisect.h"
 #include "harness/debug/explain/explain.h"
 #include "harness/debug/separate/conditions.h"
 #include "harness/runner/audit/clauses.h"

@@ -9,8 +9,8 @@
 #include "harness/cli/cli.h"
 #include "harness/runner/dumps/dump.h"
 #include "harness/runner/signals.h"
-#include "harness/debug/reduce.h"
-#include "harness/debug/spec_c.h"
+#include "harness/debug/reduce/reduce.h"
+#include "harness/debug/spec_c/spec_c.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts reduce DUMP --driver NAME|PATH | --check CMD [options]",

@@ -7,7 +7,7 @@
 #include "harness/cli/failures/relay_show.h"
 #include "harness/cli/model_file.h"
 #include "mlts/networks/networks.h"
-#include "harness/debug/spec_c.h"
+#include "harness/debug/spec_c/spec_c.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
 

@@ -9,7 +9,7 @@
 #include "harness/cli/harvest.h"
 #include "harness/cli/matrix.h"
 #include "harness/debug/explain_run.h"
-#include "harness/debug/spec_c.h"
+#include "harness/debug/spec_c/spec_c.h"
 #include "harness/runner/audit/clauses.h"
 #include "harness/runner/coverage/coverage.h"
 #include "harness/runner/flakes_run.h"

@@ -10,7 +10,7 @@
 #include "harness/cli/cli.h"
 #include "harness/cli/model_file.h"
 #include "harness/client/run.h"
-#include "harness/debug/mixed.h"
+#include "harness/debug/bisect/mixed.h"
 #include "harness/runner/ask.h"
 #include "reference/model/op.h"
 

@@ -4,7 +4,7 @@
 #include "tests/kit/report.h"
 
 #include "harness/compiled/partition_html.h"
-#include "harness/debug/bisect_html.h"
+#include "harness/debug/bisect/bisect_html.h"
 #include "reports/audit.h"
 #include "reports/compare/compare.h"
 #include "reports/compare/trend.h"

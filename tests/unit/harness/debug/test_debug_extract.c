@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "harness/debug/reduce.h"
-#include "harness/debug/spec_c.h"
+#include "harness/debug/reduce/reduce.h"
+#include "harness/debug/spec_c/spec_c.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
 

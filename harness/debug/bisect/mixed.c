@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/debug/mixed.h"
+#include "harness/debug/bisect/mixed.h"
 
 #include <math.h>
 #include <string.h>

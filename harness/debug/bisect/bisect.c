@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/debug/bisect.h"
+#include "harness/debug/bisect/bisect.h"
 
 #include <math.h>
 #include <stdio.h>

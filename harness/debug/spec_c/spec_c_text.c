@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file spec_c_text.c The parts of programs of the driver ABI, and of both dialects, that are the same for all specs.
  */
-#include "harness/debug/spec_c_text.h"
+#include "harness/debug/spec_c/spec_c_text.h"
 
 const char *const nnv_c_driver_head[] = {
     "#define _POSIX_C_SOURCE 200809L",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/debug/versions.h"
+#include "harness/debug/bisect/versions.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "harness/debug/bisect.h"
-#include "harness/debug/reduce.h"
+#include "harness/debug/bisect/bisect.h"
+#include "harness/debug/reduce/reduce.h"
 #include "randgraph/graph/graph.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"

@@ -10,7 +10,7 @@
 #define NNV_DEBUG_BISECT_H
 
 #include "harness/debug/extract.h"
-#include "harness/debug/reduce.h"
+#include "harness/debug/reduce/reduce.h"
 
 enum nnv_step_kind {
     NNV_STEP_RIGHT,

@@ -2,7 +2,7 @@
 /** @file shrink.c Smaller extents: what is equal to an extent follows it, and all results are inferred afresh. */
 #include <string.h>
 
-#include "harness/debug/reducer.h"
+#include "harness/debug/reduce/reducer.h"
 
 /** Which other operands follow a change of one extent. */
 enum follow {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/debug/dumps.h"
+#include "harness/debug/bisect/dumps.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/debug/reduce.h"
+#include "harness/debug/reduce/reduce.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "harness/journal/record.h"
-#include "harness/debug/reducer.h"
+#include "harness/debug/reduce/reducer.h"
 #include "harness/journal/verdict.h"
 #include "reference/model/op.h"
 

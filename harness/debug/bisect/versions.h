@@ -3,7 +3,7 @@
 #ifndef NNV_DEBUG_VERSIONS_H
 #define NNV_DEBUG_VERSIONS_H
 
-#include "harness/debug/bisect.h"
+#include "harness/debug/bisect/bisect.h"
 
 /** What became of a cache that one version wrote and the other was given. */
 enum nnv_crossing_kind {

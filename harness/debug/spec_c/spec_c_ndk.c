@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file spec_c_ndk.c The parts of programs of the NDK that are the same for all specs. */
-#include "harness/debug/spec_c_text.h"
+#include "harness/debug/spec_c/spec_c_text.h"
 
 const char *const nnv_c_ndk_head[] = {
     "#include <math.h>",

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "harness/debug/reducer.h"
+#include "harness/debug/reduce/reducer.h"
 
 enum { CHUNKS = 32 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_mixed.c Which operations need float32: a network of which it is known. */
-#include "harness/debug/mixed.h"
+#include "harness/debug/bisect/mixed.h"
 
 #include <math.h>
 #include <string.h>

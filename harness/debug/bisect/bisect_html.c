@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file bisect_html.c What bisect found as a page: the error of each operation as a plot, and a table. */
-#include "harness/debug/bisect_html.h"
+#include "harness/debug/bisect/bisect_html.h"
 
 #include <math.h>
 

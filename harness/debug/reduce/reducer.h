@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file reducer.h What the steps of a reduction share; private to harness/debug. */
+/** @file reducer.h What the steps of a reduction share; private to harness/debug/reduce. */
 #ifndef NNV_DEBUG_REDUCER_H
 #define NNV_DEBUG_REDUCER_H
 
-#include "harness/debug/reduce.h"
+#include "harness/debug/reduce/reduce.h"
 
 /** A reduction on its way. */
 struct nnv_reducer {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/debug/spec_c.h"
+#include "harness/debug/spec_c/spec_c.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "harness/client/driver.h"
 #include "harness/client/abi.h"
-#include "harness/debug/spec_c_text.h"
+#include "harness/debug/spec_c/spec_c_text.h"
 #include "reference/model/validate.h"
 
 enum { GUARD = 64, PAGE = 1 << 16, A_LINE = 12 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Files of results that somebody else has computed: what they stand for, and those that are damaged. */
 #include "base/file.h"
-#include "harness/debug/dumps.h"
+#include "harness/debug/bisect/dumps.h"
 #include "reference/spec/spec.h"
 #include "tests/kit/arena.h"
 
