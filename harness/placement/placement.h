@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "harness/debug/extract.h"
 #include "harness/judge/judge.h"
-#include "reference/runtime/api/from_spec.h"
+#include "reference/runtime/api/model/from_spec.h"
 #include "reference/runtime/plan/plan.h"
 
 enum { NNV_PLACEMENT_DRIVERS = 32 };

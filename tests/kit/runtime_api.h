@@ -3,7 +3,7 @@
 #ifndef KIT_RUNTIME_API_H
 #define KIT_RUNTIME_API_H
 
-#include "reference/runtime/api/model.h"
+#include "reference/runtime/api/model/model.h"
 #include "reference/runtime/device.h"
 #include "tests/kit/test.h"
 

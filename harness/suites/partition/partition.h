@@ -12,7 +12,7 @@
 #include "harness/suites/partition/partial.h"
 #include "harness/suites/kit/context.h"
 #include "reference/runtime/api/compilation.h"
-#include "reference/runtime/api/from_spec.h"
+#include "reference/runtime/api/model/from_spec.h"
 
 enum { NNV_PARTITION_DEVICES = 6 };
 

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "reference/runtime/device.h"
-#include "reference/runtime/api/model.h"
+#include "reference/runtime/api/model/model.h"
 
 /** Where the value of an operand is during an execution. */
 enum nnv_rt_place_kind {

@@ -7,7 +7,7 @@
 #define NNV_RUNTIME_SLICE_H
 
 #include "base/arena.h"
-#include "reference/runtime/api/model.h"
+#include "reference/runtime/api/model/model.h"
 
 /** What cutting up one graph needs to know of it; all slices of a graph are made with one. Not thread-safe. */
 struct nnv_rt_slicer;

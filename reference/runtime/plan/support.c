@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/runtime/api/building.h"
+#include "reference/runtime/api/model/building.h"
 #include "reference/runtime/log.h"
 #include "reference/runtime/plan/slice.h"
 

@@ -4,7 +4,7 @@
 #define NNV_RUNTIME_SUPPORT_H
 
 #include "reference/runtime/device.h"
-#include "reference/runtime/api/model.h"
+#include "reference/runtime/api/model/model.h"
 
 /**
  * Fills supported, [device][operation] of a graph in run order. A device is asked about the operations of its level;

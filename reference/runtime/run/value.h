@@ -8,7 +8,7 @@
 #include "nnvts/driver.h"
 #include "reference/model/model.h"
 #include "reference/runtime/api/memory.h"
-#include "reference/runtime/api/model.h"
+#include "reference/runtime/api/model/model.h"
 
 /** An argument of the application, a temporary, a constant or a variable of a loop. */
 struct nnv_rt_value {

@@ -10,7 +10,7 @@
 
 #include "harness/suites/partition/plan_check.h"
 #include "reference/model/builder.h"
-#include "reference/runtime/api/from_spec.h"
+#include "reference/runtime/api/model/from_spec.h"
 
 /* ---------------------------------------------------------------------- devices */
 

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "reference/runtime/api/building.h"
+#include "reference/runtime/api/model/building.h"
 #include "reference/runtime/plan/slice.h"
 
 enum {

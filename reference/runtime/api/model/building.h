@@ -5,7 +5,7 @@
 
 #include "reference/model/op.h"
 #include "reference/runtime/api/memory.h"
-#include "reference/runtime/api/model.h"
+#include "reference/runtime/api/model/model.h"
 
 /** What an operand has beside what nnv_operand says. */
 struct nnv_rt_extra {

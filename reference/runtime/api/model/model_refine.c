@@ -4,7 +4,7 @@
 
 #include "base/type.h"
 #include "reference/model/op.h"
-#include "reference/runtime/api/model.h"
+#include "reference/runtime/api/model/model.h"
 
 enum { OK = ANEURALNETWORKS_NO_ERROR, BAD = ANEURALNETWORKS_BAD_DATA };
 

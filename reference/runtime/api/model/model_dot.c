@@ -5,7 +5,7 @@
 #include "NeuralNetworksOEM.h"
 #include "base/text.h"
 #include "base/type.h"
-#include "reference/runtime/api/building.h"
+#include "reference/runtime/api/model/building.h"
 #include "reference/runtime/device.h"
 
 static void add_type(struct nnv_text *t, int32_t type) {

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "reference/model/validate.h"
-#include "reference/runtime/api/building.h"
+#include "reference/runtime/api/model/building.h"
 #include "reference/runtime/device.h"
 #include "reference/runtime/log.h"
 #include "reference/runtime/plan/pack.h"

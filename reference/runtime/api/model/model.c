@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file model.c Building a model: operands, their values, operations, inputs and outputs. */
-#include "reference/runtime/api/model.h"
+#include "reference/runtime/api/model/model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/type.h"
 #include "reference/model/validate.h"
-#include "reference/runtime/api/building.h"
+#include "reference/runtime/api/model/building.h"
 #include "reference/runtime/device.h"
 #include "reference/runtime/log.h"
 

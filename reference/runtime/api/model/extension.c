@@ -8,7 +8,7 @@
 #include "base/type.h"
 #include "reference/runtime/device.h"
 #include "reference/runtime/log.h"
-#include "reference/runtime/api/model.h"
+#include "reference/runtime/api/model/model.h"
 
 enum { LAST_PREFIX = 0x7fff };
 
