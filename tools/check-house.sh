@@ -39,9 +39,9 @@ bad=$(
     files '*.h' | xargs grep -HoE '^(struct|union|enum) [A-Za-z_0-9]+ \{' | sort -t: -k2 |
         awk -F: '{sub(/ \{$/, "", $2)} $2 == tag {print $1 ": " $2 " is also declared in " file} {tag = $2; file = $1}'
     files '*.c' '*.h' '*.cpp' | xargs wc -l | awk '$2 != "total" && $1 > 500 {print $2 ": " $1 " lines: a file holds one idea in at most 500"}'
-    # Folders are read like maps.
+    # Folders are read like maps. base is many small ideas, a pair of files each.
     files '*.c' '*.h' | sed 's|/[^/]*$||' | sort | uniq -c |
-        awk '$1 > 46 {print $2 ": " $1 " files: a folder holds one idea"}'
+        awk '$1 > ($2 == "base" ? 46 : 32) {print $2 ": " $1 " files: a folder holds one idea"}'
 )
 if [ -n "$bad" ]; then
     echo "$bad" >&2

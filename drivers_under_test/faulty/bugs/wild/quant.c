@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file wild_quant.c Bugs of quantised arithmetic as drivers in the field have had them. */
+/** @file quant.c Bugs of quantised arithmetic as drivers in the field have had them. */
 #include <math.h>
 
 #include "rewire.h"

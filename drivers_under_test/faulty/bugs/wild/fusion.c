@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file wild_fusion.c Bugs of graph optimisers as drivers in the field have had them: a pattern, fused too far. */
+/** @file fusion.c Bugs of graph optimisers as drivers in the field have had them: a pattern, fused too far. */
 #include <float.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file wild_sizes.c Bugs of broadcasts and of sizes: lengths, thresholds, and what is left over behind blocks. */
+/** @file sizes.c Bugs of broadcasts and of sizes: lengths, thresholds, and what is left over behind blocks. */
 #include "rewire.h"
 
 /* ----------------------------------------------------------------- broadcasting */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file wild_state.c Bugs of state and order as drivers in the field have had them: what an execution leaves behind.
+/** @file state.c Bugs of state and order as drivers in the field have had them: what an execution leaves behind.
  */
 #include <pthread.h>
 #include <stdatomic.h>

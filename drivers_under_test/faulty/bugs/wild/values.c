@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file wild_values.c Bugs of values as drivers in the field have had them: tails, NaN, overflows, cancellation. */
+/** @file values.c Bugs of values as drivers in the field have had them: tails, NaN, overflows, cancellation. */
 #include <float.h>
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file wild_windows.c Bugs of windows as drivers in the field have had them: each under its condition alone. */
+/** @file windows.c Bugs of windows as drivers in the field have had them: each under its condition alone. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file wild_requests.c Bugs of requests and their memory as drivers in the field have had them. */
+/** @file requests.c Bugs of requests and their memory as drivers in the field have had them. */
 #include <stdlib.h>
 #include <string.h>
 

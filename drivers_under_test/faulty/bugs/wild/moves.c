@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file wild_moves.c Bugs of axes, indices and orders as drivers in the field have had them. */
+/** @file moves.c Bugs of axes, indices and orders as drivers in the field have had them. */
 #include "rewire.h"
 
 /* ------------------------------------------------------------- blocks and batches */
