@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cutting regions out: each becomes a function of its own, and what used its values uses the call. */
+/* Extracting regions: each becomes a function of its own, and what used its values uses the call. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum { MOST_NESTING = 256 };
 static const struct nnv_relay_type *type_of(const struct nnv_relay_expr *e) { return e->type ? e->type : e->declared; }
 
 /** One region on its way to become a function. */
-struct cut {
+struct extraction {
     struct nnv_extractor *c;
     const struct nnv_region *region;
     uint32_t number; /**< of the region + 1 */
@@ -56,36 +56,37 @@ static bool mark_uses(struct nnv_extractor *c, const struct nnv_relay_expr *e) {
 
 /* ------------------------------------------------------------------ the function */
 
-static struct nnv_relay_expr *remember(struct cut *cut, const struct nnv_relay_expr *e, struct nnv_relay_expr *inside) {
-    if (e->id < cut->c->regions.n_ids) {
-        cut->c->inside[e->id] = inside;
-        cut->c->inside_of[e->id] = cut->number;
+static struct nnv_relay_expr *remember(struct extraction *x, const struct nnv_relay_expr *e,
+                                       struct nnv_relay_expr *inside) {
+    if (e->id < x->c->regions.n_ids) {
+        x->c->inside[e->id] = inside;
+        x->c->inside_of[e->id] = x->number;
     }
     return inside;
 }
 
 /* A new parameter for e. */
-static struct nnv_relay_expr *pass(struct cut *cut, struct nnv_relay_expr *e) {
-    if (cut->n_params == cut->cap) {
-        size_t cap = cut->cap ? cut->cap * 2 : 8;
-        struct nnv_relay_expr **params = NNV_NEW(cut->c->arena, struct nnv_relay_expr *, cap);
-        struct nnv_relay_expr **args = NNV_NEW(cut->c->arena, struct nnv_relay_expr *, cap);
+static struct nnv_relay_expr *pass(struct extraction *x, struct nnv_relay_expr *e) {
+    if (x->n_params == x->cap) {
+        size_t cap = x->cap ? x->cap * 2 : 8;
+        struct nnv_relay_expr **params = NNV_NEW(x->c->arena, struct nnv_relay_expr *, cap);
+        struct nnv_relay_expr **args = NNV_NEW(x->c->arena, struct nnv_relay_expr *, cap);
         if (!params || !args) return NULL;
-        for (size_t i = 0; i < cut->n_params; i++) {
-            params[i] = cut->params[i];
-            args[i] = cut->args[i];
+        for (size_t i = 0; i < x->n_params; i++) {
+            params[i] = x->params[i];
+            args[i] = x->args[i];
         }
-        cut->params = params;
-        cut->args = args;
-        cut->cap = cap;
+        x->params = params;
+        x->args = args;
+        x->cap = cap;
     }
-    char *name = nnv_arena_printf(cut->c->arena, "%s_%zu_i%zu", cut->target, cut->c->made, cut->n_params);
-    struct nnv_relay_expr *param = name ? nnv_relay_var(cut->c->m, name, type_of(e)) : NULL;
+    char *name = nnv_arena_printf(x->c->arena, "%s_%zu_i%zu", x->target, x->c->made, x->n_params);
+    struct nnv_relay_expr *param = name ? nnv_relay_var(x->c->m, name, type_of(e)) : NULL;
     if (!param) return NULL;
     param->type = e->type;
-    cut->args[cut->n_params] = e;
-    cut->params[cut->n_params++] = param;
-    return remember(cut, e, param);
+    x->args[x->n_params] = e;
+    x->params[x->n_params++] = param;
+    return remember(x, e, param);
 }
 
 static struct nnv_relay_expr *typed(struct nnv_relay_expr *e, const struct nnv_relay_type *type) {
@@ -100,73 +101,73 @@ static struct nnv_relay_expr *projection(struct nnv_relay_module *m, struct nnv_
 }
 
 /* A tuple from outside, field by field. */
-static struct nnv_relay_expr *pass_fields(struct cut *cut, struct nnv_relay_expr *e, size_t n, int nesting) {
-    struct nnv_relay_expr **fields = NNV_NEW(cut->c->arena, struct nnv_relay_expr *, n);
-    cut->too_deep |= nesting == MOST_NESTING;
+static struct nnv_relay_expr *pass_fields(struct extraction *x, struct nnv_relay_expr *e, size_t n, int nesting) {
+    struct nnv_relay_expr **fields = NNV_NEW(x->c->arena, struct nnv_relay_expr *, n);
+    x->too_deep |= nesting == MOST_NESTING;
     for (size_t i = 0; fields && i < n; i++) {
-        struct nnv_relay_expr *field = nnv_find_projection(cut->c, e, (int64_t)i);
-        if (!field) field = projection(cut->c->m, e, i);
-        if (!field || cut->too_deep) return NULL;
+        struct nnv_relay_expr *field = nnv_find_projection(x->c, e, (int64_t)i);
+        if (!field) field = projection(x->c->m, e, i);
+        if (!field || x->too_deep) return NULL;
         const struct nnv_relay_type *t = type_of(field);
-        bool passed = field->id < cut->c->regions.n_ids && cut->c->inside_of[field->id] == cut->number;
+        bool passed = field->id < x->c->regions.n_ids && x->c->inside_of[field->id] == x->number;
         bool tuple = t && t->kind == NNV_RELAY_TUPLE_TYPE;
-        fields[i] = passed  ? cut->c->inside[field->id]
-                    : tuple ? pass_fields(cut, field, t->n_fields, nesting + 1)
-                            : pass(cut, field);
+        fields[i] = passed  ? x->c->inside[field->id]
+                    : tuple ? pass_fields(x, field, t->n_fields, nesting + 1)
+                            : pass(x, field);
         if (!fields[i]) return NULL;
     }
-    struct nnv_relay_expr *tuple = fields ? nnv_relay_tuple(cut->c->m, n, fields) : NULL;
-    return tuple ? remember(cut, e, typed(tuple, type_of(e))) : NULL;
+    struct nnv_relay_expr *tuple = fields ? nnv_relay_tuple(x->c->m, n, fields) : NULL;
+    return tuple ? remember(x, e, typed(tuple, type_of(e))) : NULL;
 }
 
 /* What stands in the function for e. NULL: out of memory, or too_deep. */
-static struct nnv_relay_expr *inside(struct cut *cut, struct nnv_relay_expr *e, int nesting) {
-    struct nnv_extractor *c = cut->c;
-    if (c->inside_of[e->id] == cut->number) return c->inside[e->id];
+static struct nnv_relay_expr *inside(struct extraction *x, struct nnv_relay_expr *e, int nesting) {
+    struct nnv_extractor *c = x->c;
+    if (c->inside_of[e->id] == x->number) return c->inside[e->id];
     if (e->kind == NNV_RELAY_CONSTANT) return e;
     if (e->kind == NNV_RELAY_TUPLE) {
         struct nnv_relay_expr **fields = NNV_NEW(c->arena, struct nnv_relay_expr *, e->n_args);
-        cut->too_deep |= nesting == MOST_NESTING;
+        x->too_deep |= nesting == MOST_NESTING;
         for (size_t i = 0; fields && i < e->n_args; i++)
-            if (cut->too_deep || !(fields[i] = inside(cut, e->args[i], nesting + 1))) return NULL;
+            if (x->too_deep || !(fields[i] = inside(x, e->args[i], nesting + 1))) return NULL;
         struct nnv_relay_expr *tuple = fields ? nnv_relay_with(c->m, e, NULL, fields) : NULL;
-        return tuple ? remember(cut, e, tuple) : NULL;
+        return tuple ? remember(x, e, tuple) : NULL;
     }
-    if (e->kind == NNV_RELAY_GET && region_of(c, e->args[0]) == cut->number) {
+    if (e->kind == NNV_RELAY_GET && region_of(c, e->args[0]) == x->number) {
         struct nnv_relay_expr *tuple = c->inside[e->args[0]->id], *get = nnv_relay_with(c->m, e, NULL, &tuple);
-        return get ? remember(cut, e, get) : NULL;
+        return get ? remember(x, e, get) : NULL;
     }
     const struct nnv_relay_type *t = type_of(e);
-    return t && t->kind == NNV_RELAY_TUPLE_TYPE ? pass_fields(cut, e, t->n_fields, nesting) : pass(cut, e);
+    return t && t->kind == NNV_RELAY_TUPLE_TYPE ? pass_fields(x, e, t->n_fields, nesting) : pass(x, e);
 }
 
 /* The operations, in evaluation order, each a copy: their old selves become what stands for them outside. */
-static bool copy_operations(struct cut *cut) {
-    for (size_t i = 0; i < cut->region->n_ops; i++) {
-        struct nnv_relay_expr *op = cut->region->ops[i];
-        struct nnv_relay_expr **args = NNV_NEW(cut->c->arena, struct nnv_relay_expr *, op->n_args);
+static bool copy_operations(struct extraction *x) {
+    for (size_t i = 0; i < x->region->n_ops; i++) {
+        struct nnv_relay_expr *op = x->region->ops[i];
+        struct nnv_relay_expr **args = NNV_NEW(x->c->arena, struct nnv_relay_expr *, op->n_args);
         for (size_t k = 0; args && k < op->n_args; k++)
-            if (!(args[k] = inside(cut, op->args[k], 0))) return false;
-        struct nnv_relay_expr *copy = args ? nnv_relay_with(cut->c->m, op, op->callee, args) : NULL;
+            if (!(args[k] = inside(x, op->args[k], 0))) return false;
+        struct nnv_relay_expr *copy = args ? nnv_relay_with(x->c->m, op, op->callee, args) : NULL;
         if (!copy) return false;
-        remember(cut, op, copy);
+        remember(x, op, copy);
     }
     return true;
 }
 
-static struct nnv_relay_expr *define(struct cut *cut, const char *name, struct nnv_relay_expr *body) {
-    struct nnv_relay_module *m = cut->c->m;
-    const char *target = nnv_relay_intern(m, cut->target, strlen(cut->target));
+static struct nnv_relay_expr *define(struct extraction *x, const char *name, struct nnv_relay_expr *body) {
+    struct nnv_relay_module *m = x->c->m;
+    const char *target = nnv_relay_intern(m, x->target, strlen(x->target));
     struct nnv_relay_attr attrs[] = {
         {"Primitive", {.kind = NNV_RELAY_INT, .i = 1}},
         {"Inline", {.kind = NNV_RELAY_INT, .i = 1}},
         {"Compiler", {.kind = NNV_RELAY_STRING, .text = target}},
         {"global_symbol", {.kind = NNV_RELAY_STRING, .text = name}},
     };
-    struct nnv_relay_expr *fn = nnv_relay_fn(m, cut->n_params, cut->params, type_of(body), body, 4, attrs);
+    struct nnv_relay_expr *fn = nnv_relay_fn(m, x->n_params, x->params, type_of(body), body, 4, attrs);
     if (!fn || !target || !nnv_relay_define(m, name, fn)) return NULL;
     struct nnv_relay_expr *global = nnv_relay_global(m, name);
-    return typed(nnv_relay_call(m, global, cut->n_params, cut->args, 0, NULL), type_of(body));
+    return typed(nnv_relay_call(m, global, x->n_params, x->args, 0, NULL), type_of(body));
 }
 
 /* The values that leave the region, in evaluation order of the operations that make them. */
@@ -185,15 +186,15 @@ static bool is_tuple(const struct nnv_relay_expr *e) {
     return t && t->kind == NNV_RELAY_TUPLE_TYPE;
 }
 
-static struct nnv_relay_expr *build_result(struct cut *cut, const struct outputs *out) {
-    struct nnv_relay_module *m = cut->c->m;
-    if (out->n == 1) return inside(cut, out->values[0], 0);
-    struct nnv_relay_expr **fields = NNV_NEW(cut->c->arena, struct nnv_relay_expr *, out->n_leaves);
-    const struct nnv_relay_type **types = NNV_NEW(cut->c->arena, const struct nnv_relay_type *, out->n_leaves);
+static struct nnv_relay_expr *build_result(struct extraction *x, const struct outputs *out) {
+    struct nnv_relay_module *m = x->c->m;
+    if (out->n == 1) return inside(x, out->values[0], 0);
+    struct nnv_relay_expr **fields = NNV_NEW(x->c->arena, struct nnv_relay_expr *, out->n_leaves);
+    const struct nnv_relay_type **types = NNV_NEW(x->c->arena, const struct nnv_relay_type *, out->n_leaves);
     size_t at = 0;
     bool all_known = fields && types;
     for (size_t i = 0; fields && types && i < out->n; i++) {
-        struct nnv_relay_expr *value = inside(cut, out->values[i], 0);
+        struct nnv_relay_expr *value = inside(x, out->values[i], 0);
         if (!value) return NULL;
         for (size_t k = 0; k < width(out->values[i]); k++, at++) {
             fields[at] = is_tuple(out->values[i]) ? projection(m, value, k) : value;
@@ -207,8 +208,8 @@ static struct nnv_relay_expr *build_result(struct cut *cut, const struct outputs
 }
 
 /* What stands for the values outside: the call, or fields of it. */
-static bool replace_values(struct cut *cut, const struct outputs *out, struct nnv_relay_expr *call) {
-    struct nnv_relay_module *m = cut->c->m;
+static bool replace_values(struct extraction *x, const struct outputs *out, struct nnv_relay_expr *call) {
+    struct nnv_relay_module *m = x->c->m;
     if (out->n == 1) call->bound = out->values[0]->bound;
     size_t at = 0;
     for (size_t i = 0; i < out->n; i++) {
@@ -216,26 +217,26 @@ static bool replace_values(struct cut *cut, const struct outputs *out, struct nn
         call->span = value->span;
         if (out->n > 1 && !is_tuple(value)) instead = projection(m, call, at++);
         if (out->n > 1 && is_tuple(value)) {
-            struct nnv_relay_expr **fields = NNV_NEW(cut->c->arena, struct nnv_relay_expr *, width(value));
+            struct nnv_relay_expr **fields = NNV_NEW(x->c->arena, struct nnv_relay_expr *, width(value));
             for (size_t k = 0; fields && k < width(value); k++) fields[k] = projection(m, call, at++);
             instead = fields ? typed(nnv_relay_tuple(m, width(value), fields), type_of(value)) : NULL;
         }
         if (!instead) return false;
         if (out->n > 1) instead->span = value->span;
-        cut->c->instead[value->id] = instead;
+        x->c->instead[value->id] = instead;
     }
     return true;
 }
 
-static enum nnv_status cut_out(struct nnv_extractor *c, uint32_t r, const struct outputs *out, const char *target,
+static enum nnv_status extract(struct nnv_extractor *c, uint32_t r, const struct outputs *out, const char *target,
                                const char *name, struct nnv_extracted *result, struct nnv_err *err) {
-    struct cut cut = {.c = c, .region = &c->regions.regions[r], .number = r + 1, .target = target};
-    struct nnv_relay_expr *body = copy_operations(&cut) ? build_result(&cut, out) : NULL;
-    if (cut.too_deep) return nnv_fail(err, NNV_UNSUPPORTED, "tuples nest deeper than %d", MOST_NESTING);
-    struct nnv_relay_expr *call = body ? define(&cut, name, body) : NULL;
-    if (!call || !replace_values(&cut, out, call)) return nnv_no_memory(err);
+    struct extraction x = {.c = c, .region = &c->regions.regions[r], .number = r + 1, .target = target};
+    struct nnv_relay_expr *body = copy_operations(&x) ? build_result(&x, out) : NULL;
+    if (x.too_deep) return nnv_fail(err, NNV_UNSUPPORTED, "tuples nest deeper than %d", MOST_NESTING);
+    struct nnv_relay_expr *call = body ? define(&x, name, body) : NULL;
+    if (!call || !replace_values(&x, out, call)) return nnv_no_memory(err);
     c->calls[c->n_calls++] = call;
-    result->params = cut.n_params;
+    result->params = x.n_params;
     result->outputs = out->n_leaves;
     return NNV_OK;
 }
@@ -307,7 +308,7 @@ enum nnv_status nnv_cut_regions(struct nnv_extractor *c, const struct nnv_annota
         drop_fields(c, &out);
         const char *target = a->targets[c->regions.regions[r].target], *name = nnv_region_name(c, target, function);
         if (!name) return nnv_no_memory(err);
-        enum nnv_status s = cut_out(c, r, &out, target, name, &cuts[r], err);
+        enum nnv_status s = extract(c, r, &out, target, name, &cuts[r], err);
         if (s != NNV_OK) return s;
         cuts[r].target = target;
         cuts[r].function = name;

@@ -131,7 +131,7 @@ struct cell {
     size_t operations;
 };
 
-static int lane_of(const struct nnv_graph_node *n) {
+static int column_of(const struct nnv_graph_node *n) {
     return n->kind == NNV_GRAPH_INPUT ? 0 : n->kind == NNV_GRAPH_TARGET ? n->target + 2 : 1;
 }
 
@@ -155,15 +155,15 @@ static void join_edges(struct nnv_partition_graph *g) {
     g->n_edges = n;
 }
 
-static const char *label_of(const struct cell *c, int lane, const char *const *targets, struct nnv_arena *arena) {
-    if (lane == 0) return nnv_arena_printf(arena, "%zu input%s", c->operations, c->operations == 1 ? "" : "s");
-    if (lane == 1) return nnv_arena_printf(arena, "%zu on the host", c->operations);
-    return nnv_arena_printf(arena, "%zu on %s", c->operations, targets[lane - 2]);
+static const char *label_of(const struct cell *c, int column, const char *const *targets, struct nnv_arena *arena) {
+    if (column == 0) return nnv_arena_printf(arena, "%zu input%s", c->operations, c->operations == 1 ? "" : "s");
+    if (column == 1) return nnv_arena_printf(arena, "%zu on the host", c->operations);
+    return nnv_arena_printf(arena, "%zu on %s", c->operations, targets[column - 2]);
 }
 
 static enum nnv_status join_layers(struct nnv_partition_graph *g, int layers, int last, const char *const *targets,
                                    size_t n_targets, struct nnv_arena *arena, struct nnv_err *err) {
-    size_t lanes = n_targets + 2, n = ((size_t)(last / layers) + 1) * lanes;
+    size_t columns = n_targets + 2, n = ((size_t)(last / layers) + 1) * columns;
     struct cell *cells = NNV_NEW(arena, struct cell, n);
     uint32_t *place = NNV_NEW(arena, uint32_t, g->n_nodes);
     struct nnv_graph_node *nodes = NNV_NEW(arena, struct nnv_graph_node, n);
@@ -172,23 +172,23 @@ static enum nnv_status join_layers(struct nnv_partition_graph *g, int layers, in
     for (size_t i = 0; i < g->n_nodes; i++) {
         place[i] = UINT32_MAX;
         if (g->nodes[i].hidden) continue;
-        size_t at = (size_t)(g->nodes[i].layer / layers) * lanes + (size_t)lane_of(&g->nodes[i]);
+        size_t at = (size_t)(g->nodes[i].layer / layers) * columns + (size_t)column_of(&g->nodes[i]);
         cells[at].operations += g->nodes[i].stands_for;
         place[i] = (uint32_t)at;
     }
     for (size_t at = 0; at < n; at++) {
-        int lane = (int)(at % lanes), layer = (int)(at / lanes);
+        int column = (int)(at % columns), layer = (int)(at / columns);
         if (!cells[at].operations) continue;
         struct nnv_graph_node *to = &nodes[count];
         cells[at].node = (uint32_t)++count;
-        *to = (struct nnv_graph_node){.kind = lane == 0   ? NNV_GRAPH_INPUT
-                                              : lane == 1 ? NNV_GRAPH_HOST
-                                                          : NNV_GRAPH_TARGET,
-                                      .target = lane - 2,
+        *to = (struct nnv_graph_node){.kind = column == 0   ? NNV_GRAPH_INPUT
+                                              : column == 1 ? NNV_GRAPH_HOST
+                                                            : NNV_GRAPH_TARGET,
+                                      .target = column - 2,
                                       .region = SIZE_MAX,
                                       .stands_for = cells[at].operations,
                                       .layer = layer};
-        to->label = label_of(&cells[at], lane, targets, arena);
+        to->label = label_of(&cells[at], column, targets, arena);
         to->more = nnv_arena_printf(arena, "layers %d to %d", layer * layers, layer * layers + layers - 1);
         if (!to->label) return nnv_no_memory(err);
     }

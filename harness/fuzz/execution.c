@@ -55,13 +55,13 @@ static bool answered(struct execution *t, enum nnv_phase phase, enum nnvts_statu
 
 /** The rule that the model breaks, as a hash of the reason without its numbers. */
 static void validate(struct execution *t) {
-    struct nnv_spec lifted;
+    struct nnv_spec spec;
     struct nnv_err err = {0};
-    if (!nnv_fuzz_lift(&t->image, t->arena, &lifted)) {
+    if (!nnv_fuzz_to_spec(&t->image, t->arena, &spec)) {
         t->rule = 1;
         return;
     }
-    t->valid = nnv_validate(&lifted.model, t->arena, NULL, &err) == NNV_OK;
+    t->valid = nnv_validate(&spec.model, t->arena, NULL, &err) == NNV_OK;
     char *end = err.text;
     for (const char *c = err.text; *c != '\0'; c++)
         if (!isdigit((unsigned char)*c)) *end++ = *c;

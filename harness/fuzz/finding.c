@@ -286,12 +286,12 @@ enum nnv_status nnv_fuzz_spec(const struct nnv_fuzz_input *input, struct nnv_are
                               struct nnv_err *err) {
     struct nnv_client client = {0};
     struct nnv_fuzz_image image = {0};
-    struct nnv_spec *base = NULL, *lifted = NNV_NEW(arena, struct nnv_spec, 1);
-    enum nnv_status st = lifted != NULL ? NNV_OK : nnv_no_memory(err);
+    struct nnv_spec *base = NULL, *made = NNV_NEW(arena, struct nnv_spec, 1);
+    enum nnv_status st = made != NULL ? NNV_OK : nnv_no_memory(err);
     if (st == NNV_OK) st = nnv_fuzz_base_build(&input->base, arena, &base, err);
     if (st == NNV_OK) st = nnv_fuzz_image_begin(&image, &client, base, arena, err);
     if (st == NNV_OK) nnv_fuzz_apply(&image, input);
-    if (st == NNV_OK) *out = !image.failed && nnv_fuzz_lift(&image, arena, lifted) ? lifted : NULL;
+    if (st == NNV_OK) *out = !image.failed && nnv_fuzz_to_spec(&image, arena, made) ? made : NULL;
     nnv_fuzz_image_end(&image);
     nnv_client_memory_free(client.memory);
     return st;

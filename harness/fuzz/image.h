@@ -68,6 +68,6 @@ const char *nnv_fuzz_image_changed(const struct nnv_fuzz_image *m);
  * The model as a spec, to be validated and written, all of it arena's; false where a spec can't express it (codes of
  * extensions, pools that can't be read, indices beyond their lists). Inputs are those of the request.
  */
-bool nnv_fuzz_lift(const struct nnv_fuzz_image *m, struct nnv_arena *arena, struct nnv_spec *spec);
+bool nnv_fuzz_to_spec(const struct nnv_fuzz_image *m, struct nnv_arena *arena, struct nnv_spec *spec);
 
 #endif

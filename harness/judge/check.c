@@ -322,7 +322,7 @@ static void matrix_of(const struct nnv_value *v, size_t elems, size_t *rows, siz
     *rows = elems / *cols;
 }
 
-static uint8_t heat_of(double q) {
+static uint8_t shade_of(double q) {
     if (q <= 0) return 0;
     if (q <= 1) return (uint8_t)ceil(128 * q);
     return q >= 128 ? 255 : (uint8_t)(129 + (int)(126 * log2(q) / 7));
@@ -370,15 +370,15 @@ static size_t place_of(const struct planes *p, size_t i, size_t *row, size_t *co
 /** n, or most where it is more; neither is 0. */
 static size_t up_to(size_t n, size_t most) { return positive(least(n, most)); }
 
-void nnv_check_heat(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision, bool nchw,
-                    struct nnv_check_heat *out) {
+void nnv_check_error_map(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision, bool nchw,
+                         struct nnv_check_error_map *out) {
     const size_t elems = nnv_expected_elems(e);
     const struct planes p = planes_of(e->value, elems, nchw);
     memset(out, 0, sizeof *out);
     if (elems == 0) return;
-    const size_t height = up_to(p.height, NNV_HEAT_MAX), width = up_to(p.width, NNV_HEAT_MAX);
-    const size_t shown = up_to(p.count, NNV_HEAT_MAX / height * (NNV_HEAT_MAX / width));
-    out->across = (uint32_t)up_to(shown, NNV_HEAT_MAX / width);
+    const size_t height = up_to(p.height, NNV_ERROR_MAP_MAX), width = up_to(p.width, NNV_ERROR_MAP_MAX);
+    const size_t shown = up_to(p.count, NNV_ERROR_MAP_MAX / height * (NNV_ERROR_MAP_MAX / width));
+    out->across = (uint32_t)up_to(shown, NNV_ERROR_MAP_MAX / width);
     out->down = (uint32_t)((shown + out->across - 1) / out->across);
     out->planes = (uint32_t)shown;
     out->channels = (uint32_t)((p.count + shown - 1) / shown);
@@ -392,8 +392,8 @@ void nnv_check_heat(const struct nnv_expectation *e, const void *actual, enum nn
             size_t row, col, plane = place_of(&p, at + i, &row, &col) * shown / p.count;
             row = plane / out->across * height + row * height / p.height;
             col = plane % out->across * width + col * width / p.width;
-            uint8_t *cell = &out->cells[row * out->cols + col], heat = heat_of(ratio(&b, i));
-            if (heat > *cell) *cell = heat;
+            uint8_t *cell = &out->cells[row * out->cols + col], shade = shade_of(ratio(&b, i));
+            if (shade > *cell) *cell = shade;
         }
     }
 }

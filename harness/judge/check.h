@@ -35,7 +35,7 @@ struct nnv_expectation {
     struct nnv_arithmetic arithmetic;   /**< budget: what the driver promises */
 };
 
-enum { NNV_HEAT_MAX = 64, NNV_WINDOW_MAX = 12 };
+enum { NNV_ERROR_MAP_MAX = 64, NNV_WINDOW_MAX = 12 };
 
 /** The comparison of one output. Numbers are stored numbers (quantised: units). */
 struct nnv_comparison {
@@ -94,14 +94,14 @@ void nnv_check_window(const struct nnv_expectation *e, const void *actual, enum 
  * them, one a batch and channel (or several channels where they do not all fit), in the order of batches and channels;
  * any other as one plane: its last dimension and all others.
  */
-struct nnv_check_heat {
-    uint32_t rows, cols;   /**< in all, at most NNV_HEAT_MAX; rows / down by cols / across are a plane's */
+struct nnv_check_error_map {
+    uint32_t rows, cols;   /**< in all, at most NNV_ERROR_MAP_MAX; rows / down by cols / across are a plane's */
     uint32_t down, across; /**< planes */
     uint32_t planes;       /**< how many of down x across are meant: the last row may be short */
     uint32_t channels;     /**< batches and channels that a plane shows, at most */
-    uint8_t cells[NNV_HEAT_MAX * NNV_HEAT_MAX];
+    uint8_t cells[NNV_ERROR_MAP_MAX * NNV_ERROR_MAP_MAX];
 };
-void nnv_check_heat(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision, bool nchw,
-                    struct nnv_check_heat *out);
+void nnv_check_error_map(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision, bool nchw,
+                         struct nnv_check_error_map *out);
 
 #endif

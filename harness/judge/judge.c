@@ -143,11 +143,11 @@ static bool is_nchw(const struct judging *j, uint32_t i) {
            nnv_call_is_nchw(call);
 }
 
-static void add_heat(const struct judging *j, uint32_t i, struct nnv_text *t) {
+static void add_error_map(const struct judging *j, uint32_t i, struct nnv_text *t) {
     const bool image = j->compare.taken[i].value->rank == 4;
-    struct nnv_check_heat h;
-    nnv_check_heat(&j->compare.followed[i], j->outcome.outputs[i].data, j->compare.precision, image && is_nchw(j, i),
-                   &h);
+    struct nnv_check_error_map h;
+    nnv_check_error_map(&j->compare.followed[i], j->outcome.outputs[i].data, j->compare.precision,
+                        image && is_nchw(j, i), &h);
     nnv_text_addf(t, ",\"heat\":{\"rows\":%u,\"cols\":%u,", h.rows, h.cols);
     if (image)
         nnv_text_addf(t, "\"planes\":{\"count\":%u,\"down\":%u,\"across\":%u,\"channels\":%u},", h.planes, h.down,
@@ -167,7 +167,7 @@ static void add_pictures(const struct judging *j, uint32_t i, struct nnv_text *t
     add_numbers(t, "actual", w.actual, n);
     add_numbers(t, "bound", w.bound, n);
     nnv_text_add(t, "}");
-    add_heat(j, i, t);
+    add_error_map(j, i, t);
 }
 
 static void add_output(const struct judging *j, uint32_t i, struct nnv_text *t) {

@@ -40,7 +40,7 @@ struct nnv_graph_options {
     const struct nnv_graph_profile *profile;
     int operations; /**< 0: drawn by the profile */
     uint64_t seed;
-    uint64_t index;   /**< the how-manieth graph of the profile: walks through all operations, types and variants */
+    uint64_t index;   /**< which graph of the profile: it walks through all operations, types and variants */
     const char *name; /**< of the spec; borrowed */
     enum nnv_graph_extents extents;
     bool unplanned; /**< what follows what is drawn by chance alone: for comparison */

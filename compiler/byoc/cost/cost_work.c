@@ -74,13 +74,13 @@ static double flops_of(const struct nnv_cost_model *m, const struct nnv_relay_ex
     double made = elements(nnv_cost_type(call)), most = fmax(made, elements(in)), per;
     const struct nnv_relay_value *kernel = nnv_relay_attr(call, "kernel_layout");
     if (kernel && weight) {
-        bool turned = ends_with(op, "_transpose");
-        return nnv_work_convolution(elements(weight), extent(weight, kernel, turned ? 'I' : 'O'),
-                                    turned ? elements(in) : made);
+        bool transposed = ends_with(op, "_transpose");
+        return nnv_work_convolution(elements(weight), extent(weight, kernel, transposed ? 'I' : 'O'),
+                                    transposed ? elements(in) : made);
     }
     if (ends_with(op, "dense") || ends_with(op, "batch_matmul")) {
-        const struct nnv_relay_value *turned = nnv_relay_attr(call, "transpose_a");
-        bool swapped = turned && turned->i && in && in->n_dims >= 2;
+        const struct nnv_relay_value *transposed = nnv_relay_attr(call, "transpose_a");
+        bool swapped = transposed && transposed->i && in && in->n_dims >= 2;
         return nnv_work_product(made, swapped ? (double)in->dims[in->n_dims - 2] : last_extent(in));
     }
     const struct nnv_relay_value *window = nnv_relay_attr(call, "pool_size");

@@ -234,7 +234,7 @@ static void batch_matmul(struct nnv_rc *c) {
                 nnv_builder_bool(&c->b, turn_a), nnv_builder_bool(&c->b, turn_b));
 }
 
-/* A product of two matrices is a dense layer whose weights may have to be turned. */
+/* A product of two matrices is a dense layer whose weights may have to be transposed. */
 static void matmul(struct nnv_rc *c) {
     const uint32_t turn[] = {1, 0};
     bool turn_a = nnv_rc_int_attr(c, "transpose_a", 0), turn_b = nnv_rc_int_attr(c, "transpose_b", 0);

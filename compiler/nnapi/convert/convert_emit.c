@@ -296,13 +296,13 @@ static uint32_t nhwc_form(struct nnv_rc *c, uint32_t operand, uint32_t to) {
     return operand < c->cap_nhwc ? c->nhwc[operand] : 0;
 }
 
-/* Data in NHWC order, turned once. */
+/* Data in NHWC order, transposed once. */
 static uint32_t as_nhwc(struct nnv_rc *c, uint32_t data) {
     uint32_t known = nnv_rc_ok(c) ? nhwc_form(c, data, 0) : 0;
     if (known) return known;
-    uint32_t turned = nnv_rc_transposed(c, data, TO_NHWC, NNV_RC_NONE);
-    if (nnv_rc_ok(c)) (void)nhwc_form(c, data, turned);
-    return turned;
+    uint32_t transposed = nnv_rc_transposed(c, data, TO_NHWC, NNV_RC_NONE);
+    if (nnv_rc_ok(c)) (void)nhwc_form(c, data, transposed);
+    return transposed;
 }
 
 struct nnv_rc_shape nnv_rc_image(const struct nnv_rc_shape *shape, const char *layout) {
@@ -335,10 +335,10 @@ struct nnv_rc_layout nnv_rc_layout(struct nnv_rc *c, uint32_t data, uint32_t res
     } else if (l.nchw && c->limit < 2) {
         nnv_rc_refuse(c, "data in NCHW order need feature level 2 (TRANSPOSE) or 3 (the layout operand); use NHWC");
     } else if (l.nchw) {
-        struct nnv_rc_shape s = nnv_rc_operand_shape(c, result), turned = s;
-        for (uint32_t i = 0; i < 4; i++) turned.dims[i] = s.dims[TO_NHWC[i]];
+        struct nnv_rc_shape s = nnv_rc_operand_shape(c, result), transposed = s;
+        for (uint32_t i = 0; i < 4; i++) transposed.dims[i] = s.dims[TO_NHWC[i]];
         l.in = as_nhwc(c, data);
-        l.out = nnv_rc_temp(c, nnv_builder_encoding(&c->b, result), &turned);
+        l.out = nnv_rc_temp(c, nnv_builder_encoding(&c->b, result), &transposed);
     }
     l.shape = nnv_rc_operand_shape(c, l.in);
     l.out_shape = nnv_rc_operand_shape(c, l.out);

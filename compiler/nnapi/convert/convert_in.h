@@ -272,7 +272,7 @@ void nnv_rc_back(struct nnv_rc *c, struct nnv_rc_mark mark);
 struct nnv_rc_shape nnv_rc_operand_shape(const struct nnv_rc *c, uint32_t operand);
 /** The same elements in another shape, written to `to`, or (NNV_RC_NONE) to a temporary; the operand that has them. */
 uint32_t nnv_rc_reshaped(struct nnv_rc *c, uint32_t operand, const struct nnv_rc_shape *shape, uint32_t to);
-/** Axis i of the result is axis perm[i] of the operand; a constant is turned now. */
+/** Axis i of the result is axis perm[i] of the operand; a constant is transposed now. */
 uint32_t nnv_rc_transposed(struct nnv_rc *c, uint32_t operand, const uint32_t *perm, uint32_t to);
 /** The fused activation of the root as a scalar. */
 uint32_t nnv_rc_act(struct nnv_rc *c);
@@ -285,7 +285,7 @@ void nnv_rc_limited(struct nnv_rc *c, uint32_t in, uint32_t out, double low, dou
 void nnv_rc_code_range(struct nnv_encoding e, double *low, double *high);
 void nnv_rc_clip_bounds(const struct nnv_rc_node *n, double *low, double *high);
 
-/** Data in NCHW order: the operation is told so, or the data are turned before and back behind it. */
+/** Data in NCHW order: the operation is told so, or the data are transposed before and back behind it. */
 struct nnv_rc_layout {
     bool nchw, flag;                      /**< flag: a BOOL operand says it */
     uint32_t n, c, h, w;                  /**< where these are in the operand as the operation takes it */
@@ -297,7 +297,7 @@ struct nnv_rc_layout {
 struct nnv_rc_shape nnv_rc_image(const struct nnv_rc_shape *shape, const char *layout);
 /** Prepares operand `data` and result 0 of an operation on layout ("NCHW", "NHWC"), which has a flag for it or not. */
 struct nnv_rc_layout nnv_rc_layout(struct nnv_rc *c, uint32_t data, uint32_t result, const char *layout, bool has_flag);
-/** Turns the output back if it was turned. */
+/** Transposes the output back if it was transposed. */
 void nnv_rc_layout_end(struct nnv_rc *c, const struct nnv_rc_layout *l, uint32_t result);
 
 #endif

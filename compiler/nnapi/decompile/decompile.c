@@ -143,8 +143,8 @@ struct nnv_relay_expr *nnv_decompile_real(struct nnv_decompiler *l, uint32_t i) 
         axis = o->channel.dim;
     }
     return nnv_decompile_call(l, "qnn.dequantize",
-                              NNV_LIFT_ARGS(e, scale, nnv_decompile_constant(l, NNV_RELAY_INT32, o->zero_point)),
-                              NNV_LIFT_ATTRS(nnv_decompile_int("axis", axis)));
+                              NNV_DECOMPILE_ARGS(e, scale, nnv_decompile_constant(l, NNV_RELAY_INT32, o->zero_point)),
+                              NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", axis)));
 }
 
 void nnv_decompile_put(struct nnv_decompiler *l, uint32_t i, struct nnv_relay_expr *e) { l->values[l->op->out[i]] = e; }
@@ -154,15 +154,16 @@ void nnv_decompile_put_real(struct nnv_decompiler *l, uint32_t i, struct nnv_rel
     enum nnv_relay_dtype dtype = NNV_RELAY_FLOAT32;
     if (e && nnv_is_quant(o->type) && dtype_of(o, &dtype))
         e = nnv_decompile_call(l, "qnn.quantize",
-                               NNV_LIFT_ARGS(e, nnv_decompile_constant(l, NNV_RELAY_FLOAT32, (double)o->scale),
-                                             nnv_decompile_constant(l, NNV_RELAY_INT32, o->zero_point)),
-                               NNV_LIFT_ATTRS(nnv_decompile_text("out_dtype", nnv_relay_dtype_name(dtype))));
+                               NNV_DECOMPILE_ARGS(e, nnv_decompile_constant(l, NNV_RELAY_FLOAT32, (double)o->scale),
+                                                  nnv_decompile_constant(l, NNV_RELAY_INT32, o->zero_point)),
+                               NNV_DECOMPILE_ATTRS(nnv_decompile_text("out_dtype", nnv_relay_dtype_name(dtype))));
     nnv_decompile_put(l, i, e);
 }
 
 struct nnv_relay_expr *nnv_decompile_clip(struct nnv_decompiler *l, struct nnv_relay_expr *e, double low, double high) {
-    return nnv_decompile_call(l, "clip", NNV_LIFT_ARGS(e),
-                              NNV_LIFT_ATTRS(nnv_decompile_float("a_min", low), nnv_decompile_float("a_max", high)));
+    return nnv_decompile_call(
+        l, "clip", NNV_DECOMPILE_ARGS(e),
+        NNV_DECOMPILE_ATTRS(nnv_decompile_float("a_min", low), nnv_decompile_float("a_max", high)));
 }
 
 void nnv_decompile_put_fused(struct nnv_decompiler *l, uint32_t i, struct nnv_relay_expr *e) {
@@ -170,7 +171,7 @@ void nnv_decompile_put_fused(struct nnv_decompiler *l, uint32_t i, struct nnv_re
     case ANEURALNETWORKS_FUSED_NONE:
         break;
     case ANEURALNETWORKS_FUSED_RELU:
-        e = nnv_decompile_call(l, "nn.relu", NNV_LIFT_ARGS(e), 0, NULL);
+        e = nnv_decompile_call(l, "nn.relu", NNV_DECOMPILE_ARGS(e), 0, NULL);
         break;
     case ANEURALNETWORKS_FUSED_RELU1:
         e = nnv_decompile_clip(l, e, -1, 1);
@@ -292,7 +293,7 @@ static enum nnv_status decompile_operations(struct nnv_decompiler *l, struct nnv
         const struct nnv_decompile_row *row = row_of(l->op->type);
         l->refused = row == NULL;
         l->name = row ? row->name : NULL;
-        if (row) row->lift(l);
+        if (row) row->write(l);
         if (!l->refused) continue;
         count_refusal(&refusals, l->op->type);
         l->refused = false;

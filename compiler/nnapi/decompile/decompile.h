@@ -6,8 +6,8 @@
  * requantisation, what only moves elements stays as it is, and all else stands between qnn.dequantize and
  * qnn.quantize.
  */
-#ifndef NNV_COMPILER_LIFT_H
-#define NNV_COMPILER_LIFT_H
+#ifndef NNV_COMPILER_DECOMPILE_H
+#define NNV_COMPILER_DECOMPILE_H
 
 #include "compiler/relay/relay.h"
 #include "reference/model/model.h"

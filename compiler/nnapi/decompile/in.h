@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file in.h What the files of the decompiler share. */
-#ifndef NNV_COMPILER_LIFT_IN_H
-#define NNV_COMPILER_LIFT_IN_H
+#ifndef NNV_COMPILER_DECOMPILE_IN_H
+#define NNV_COMPILER_DECOMPILE_IN_H
 
 #include "compiler/nnapi/decompile/decompile.h"
 #include "reference/model/op.h"
@@ -21,7 +21,7 @@ struct nnv_decompiler {
 /** How an operation becomes Relay operators. */
 struct nnv_decompile_row {
     int32_t code;
-    void (*lift)(struct nnv_decompiler *l);
+    void (*write)(struct nnv_decompiler *l);
     const char *name; /**< the operator, for rows that share a function */
 };
 struct nnv_decompile_rows {
@@ -63,9 +63,9 @@ struct nnv_relay_attr nnv_decompile_pairs(struct nnv_decompiler *l, const char *
 struct nnv_relay_expr *nnv_decompile_call(struct nnv_decompiler *l, const char *name, size_t n,
                                           struct nnv_relay_expr *const *args, size_t n_attrs,
                                           const struct nnv_relay_attr *attrs);
-#define NNV_LIFT_ARGS(...)                                                                                             \
+#define NNV_DECOMPILE_ARGS(...)                                                                                        \
     sizeof((struct nnv_relay_expr *[]){__VA_ARGS__}) / sizeof(void *), (struct nnv_relay_expr *[]) { __VA_ARGS__ }
-#define NNV_LIFT_ATTRS(...)                                                                                            \
+#define NNV_DECOMPILE_ATTRS(...)                                                                                       \
     sizeof((struct nnv_relay_attr[]){__VA_ARGS__}) / sizeof(struct nnv_relay_attr), (const struct nnv_relay_attr[]) {  \
         __VA_ARGS__                                                                                                    \
     }

@@ -64,13 +64,13 @@ static void put_sums(struct nnv_decompiler *l, struct nnv_relay_expr *sums, uint
         scale = nnv_decompile_constant(l, NNV_RELAY_FLOAT32, (double)(x->scale * w->scale));
         axis = -1;
     }
-    struct nnv_relay_expr *e =
-        nnv_decompile_call(l, "qnn.requantize",
-                           NNV_LIFT_ARGS(sums, scale, nnv_decompile_constant(l, NNV_RELAY_INT32, 0),
-                                         nnv_decompile_constant(l, NNV_RELAY_FLOAT32, (double)y->scale),
-                                         nnv_decompile_constant(l, NNV_RELAY_INT32, y->zero_point)),
-                           NNV_LIFT_ATTRS(nnv_decompile_int("axis", axis), nnv_decompile_text("rounding", "TONEAREST"),
-                                          nnv_decompile_text("out_dtype", is_signed ? "int8" : "uint8")));
+    struct nnv_relay_expr *e = nnv_decompile_call(
+        l, "qnn.requantize",
+        NNV_DECOMPILE_ARGS(sums, scale, nnv_decompile_constant(l, NNV_RELAY_INT32, 0),
+                           nnv_decompile_constant(l, NNV_RELAY_FLOAT32, (double)y->scale),
+                           nnv_decompile_constant(l, NNV_RELAY_INT32, y->zero_point)),
+        NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", axis), nnv_decompile_text("rounding", "TONEAREST"),
+                            nnv_decompile_text("out_dtype", is_signed ? "int8" : "uint8")));
     int code = (int)nnv_decompile_number(l, act, 0);
     double least = nnv_type(y->type)->min, most = nnv_type(y->type)->max, zero = y->zero_point;
     double one = nnv_round_half_away(1 / (double)y->scale), six = nnv_round_half_away(6 / (double)y->scale);
@@ -83,8 +83,8 @@ static void put_sums(struct nnv_decompiler *l, struct nnv_relay_expr *sums, uint
 }
 
 static void put_layer(struct nnv_decompiler *l, struct nnv_relay_expr *e, uint32_t act, int64_t axis) {
-    e = nnv_decompile_call(l, "nn.bias_add", NNV_LIFT_ARGS(e, nnv_decompile_in(l, 2)),
-                           NNV_LIFT_ATTRS(nnv_decompile_int("axis", axis)));
+    e = nnv_decompile_call(l, "nn.bias_add", NNV_DECOMPILE_ARGS(e, nnv_decompile_in(l, 2)),
+                           NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", axis)));
     if (nnv_is_quant(nnv_decompile_operand(l, 0)->type))
         put_sums(l, e, act, axis);
     else
@@ -96,7 +96,7 @@ static struct nnv_relay_expr *layer_call(struct nnv_decompiler *l, const char *n
                                          const struct nnv_relay_attr *attrs) {
     const struct nnv_operand *x = nnv_decompile_operand(l, 0), *w = nnv_decompile_operand(l, 1);
     struct nnv_relay_expr *data = nnv_decompile_in(l, 0), *weights = nnv_decompile_in(l, 1);
-    if (!nnv_is_quant(x->type)) return nnv_decompile_call(l, name, NNV_LIFT_ARGS(data, weights), n_attrs, attrs);
+    if (!nnv_is_quant(x->type)) return nnv_decompile_call(l, name, NNV_DECOMPILE_ARGS(data, weights), n_attrs, attrs);
     struct nnv_relay_expr *scale = w->channel.count ? nnv_decompile_floats(l, w->channel.count, w->channel.scales)
                                                     : nnv_decompile_constant(l, NNV_RELAY_FLOAT32, (double)w->scale);
     struct nnv_relay_expr *args[] = {data,
@@ -193,8 +193,8 @@ static void fully_connected(struct nnv_decompiler *l) {
     bool quant = nnv_is_quant(nnv_decompile_operand(l, 0)->type);
     struct nnv_relay_expr *data = nnv_decompile_in(l, 0);
     if (nnv_decompile_shape(l, 0)->rank != 2 || nnv_dim(nnv_decompile_shape(l, 0), 1) != (uint32_t)size)
-        data = nnv_decompile_call(l, "reshape", NNV_LIFT_ARGS(data),
-                                  NNV_LIFT_ATTRS(nnv_decompile_list(l, "newshape", 2, rows)));
+        data = nnv_decompile_call(l, "reshape", NNV_DECOMPILE_ARGS(data),
+                                  NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "newshape", 2, rows)));
     struct nnv_relay_expr *was = l->values[l->op->in[0]];
     l->values[l->op->in[0]] = data;
     struct nnv_relay_expr *e = layer_call(l, quant ? "qnn.dense" : "nn.dense", quant ? 2 : 1, attrs);
@@ -213,10 +213,10 @@ static void pool(struct nnv_decompiler *l) {
     if (!is_explicit && nnv_decompile_number(l, 1, 0) == ANEURALNETWORKS_PADDING_SAME) pad_same(l, &w);
     bool codes = max && nnv_decompile_number(l, w.next + 2, 0) == 0; /* the largest code is the largest number */
     struct nnv_relay_expr *e = nnv_decompile_call(
-        l, l->name, NNV_LIFT_ARGS(codes ? nnv_decompile_in(l, 0) : nnv_decompile_real(l, 0)),
-        NNV_LIFT_ATTRS(nnv_decompile_list(l, "pool_size", 2, w.size), nnv_decompile_list(l, "strides", 2, w.stride),
-                       nnv_decompile_list(l, "padding", 4, w.pad),
-                       nnv_decompile_text("layout", w.nchw ? "NCHW" : "NHWC")));
+        l, l->name, NNV_DECOMPILE_ARGS(codes ? nnv_decompile_in(l, 0) : nnv_decompile_real(l, 0)),
+        NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "pool_size", 2, w.size),
+                            nnv_decompile_list(l, "strides", 2, w.stride), nnv_decompile_list(l, "padding", 4, w.pad),
+                            nnv_decompile_text("layout", w.nchw ? "NCHW" : "NHWC")));
     if (codes)
         nnv_decompile_put(l, 0, e);
     else

@@ -12,20 +12,22 @@ static int64_t whole(struct nnv_decompiler *l, uint32_t i, int64_t otherwise) {
 /* ---------------------------------------------------------------- elementwise */
 
 static void unary(struct nnv_decompiler *l) {
-    nnv_decompile_put_real(l, 0, nnv_decompile_call(l, l->name, NNV_LIFT_ARGS(nnv_decompile_real(l, 0)), 0, NULL));
+    nnv_decompile_put_real(l, 0, nnv_decompile_call(l, l->name, NNV_DECOMPILE_ARGS(nnv_decompile_real(l, 0)), 0, NULL));
 }
 
 static void binary(struct nnv_decompiler *l) {
-    nnv_decompile_put_real(
-        l, 0,
-        nnv_decompile_call(l, l->name, NNV_LIFT_ARGS(nnv_decompile_real(l, 0), nnv_decompile_real(l, 1)), 0, NULL));
+    nnv_decompile_put_real(l, 0,
+                           nnv_decompile_call(l, l->name,
+                                              NNV_DECOMPILE_ARGS(nnv_decompile_real(l, 0), nnv_decompile_real(l, 1)), 0,
+                                              NULL));
 }
 
 static void arithmetic(struct nnv_decompiler *l) {
     bool whole_numbers = nnv_decompile_operand(l, 0)->type == ANEURALNETWORKS_TENSOR_INT32;
     const char *name = whole_numbers && l->op->type == ANEURALNETWORKS_DIV ? "floor_divide" : l->name;
     nnv_decompile_put_fused(
-        l, 2, nnv_decompile_call(l, name, NNV_LIFT_ARGS(nnv_decompile_real(l, 0), nnv_decompile_real(l, 1)), 0, NULL));
+        l, 2,
+        nnv_decompile_call(l, name, NNV_DECOMPILE_ARGS(nnv_decompile_real(l, 0), nnv_decompile_real(l, 1)), 0, NULL));
 }
 
 static void relu6(struct nnv_decompiler *l) {
@@ -42,18 +44,19 @@ static void hard_swish(struct nnv_decompiler *l) {
     enum nnv_relay_dtype dtype =
         nnv_decompile_operand(l, 0)->type == ANEURALNETWORKS_TENSOR_FLOAT16 ? NNV_RELAY_FLOAT16 : NNV_RELAY_FLOAT32;
     struct nnv_relay_expr *plus =
-        nnv_decompile_call(l, "add", NNV_LIFT_ARGS(x, nnv_decompile_constant(l, dtype, 3)), 0, NULL);
+        nnv_decompile_call(l, "add", NNV_DECOMPILE_ARGS(x, nnv_decompile_constant(l, dtype, 3)), 0, NULL);
     struct nnv_relay_expr *product =
-        nnv_decompile_call(l, "multiply", NNV_LIFT_ARGS(x, nnv_decompile_clip(l, plus, 0, 6)), 0, NULL);
+        nnv_decompile_call(l, "multiply", NNV_DECOMPILE_ARGS(x, nnv_decompile_clip(l, plus, 0, 6)), 0, NULL);
     nnv_decompile_put_real(
-        l, 0, nnv_decompile_call(l, "divide", NNV_LIFT_ARGS(product, nnv_decompile_constant(l, dtype, 6)), 0, NULL));
+        l, 0,
+        nnv_decompile_call(l, "divide", NNV_DECOMPILE_ARGS(product, nnv_decompile_constant(l, dtype, 6)), 0, NULL));
 }
 
 static void softmax(struct nnv_decompiler *l) {
     if (nnv_decompile_number(l, 1, 1) != 1) l->refused = true; /* beta */
     nnv_decompile_put_real(l, 0,
-                           nnv_decompile_call(l, l->name, NNV_LIFT_ARGS(nnv_decompile_real(l, 0)),
-                                              NNV_LIFT_ATTRS(nnv_decompile_int("axis", whole(l, 2, -1)))));
+                           nnv_decompile_call(l, l->name, NNV_DECOMPILE_ARGS(nnv_decompile_real(l, 0)),
+                                              NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", whole(l, 2, -1)))));
 }
 
 static void dequantize(struct nnv_decompiler *l) { nnv_decompile_put(l, 0, nnv_decompile_real(l, 0)); }
@@ -70,19 +73,19 @@ static void cast(struct nnv_decompiler *l) {
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
         if (nnv_decompile_out(l, 0)->type != to[i].type) continue;
         nnv_decompile_put(l, 0,
-                          nnv_decompile_call(l, "cast", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                                             NNV_LIFT_ATTRS(nnv_decompile_text("dtype", to[i].name))));
+                          nnv_decompile_call(l, "cast", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                                             NNV_DECOMPILE_ATTRS(nnv_decompile_text("dtype", to[i].name))));
         return;
     }
     l->refused = true; /* results of bytes saturate, Relay's wrap around */
 }
 
 static void select(struct nnv_decompiler *l) {
-    nnv_decompile_put_real(
-        l, 0,
-        nnv_decompile_call(l, "where",
-                           NNV_LIFT_ARGS(nnv_decompile_in(l, 0), nnv_decompile_real(l, 1), nnv_decompile_real(l, 2)), 0,
-                           NULL));
+    nnv_decompile_put_real(l, 0,
+                           nnv_decompile_call(l, "where",
+                                              NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0), nnv_decompile_real(l, 1),
+                                                                 nnv_decompile_real(l, 2)),
+                                              0, NULL));
 }
 
 /* ----------------------------------------------------------------------- moves */
@@ -93,16 +96,16 @@ static void reshape(struct nnv_decompiler *l) {
     int64_t dims[NNV_MAX_RANK];
     for (uint32_t i = 0; i < out->rank; i++) dims[i] = out->dims[i];
     nnv_decompile_put(l, 0,
-                      nnv_decompile_call(l, "reshape", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                                         NNV_LIFT_ATTRS(nnv_decompile_list(l, "newshape", out->rank, dims))));
+                      nnv_decompile_call(l, "reshape", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                                         NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "newshape", out->rank, dims))));
 }
 
 static void transpose(struct nnv_decompiler *l) {
     int64_t axes[NNV_MAX_RANK * 2];
     size_t n = nnv_decompile_has(l, 1) ? nnv_decompile_ints(l, 1, axes) : 0;
     nnv_decompile_put(l, 0,
-                      nnv_decompile_call(l, "transpose", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                                         NNV_LIFT_ATTRS(nnv_decompile_list(l, "axes", n, axes))));
+                      nnv_decompile_call(l, "transpose", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                                         NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "axes", n, axes))));
 }
 
 static bool same_codes(const struct nnv_operand *a, const struct nnv_operand *b) {
@@ -117,8 +120,9 @@ static void concatenation(struct nnv_decompiler *l) {
     for (uint32_t i = 0; i < n; i++) same = same && same_codes(nnv_decompile_operand(l, i), nnv_decompile_out(l, 0));
     for (uint32_t i = 0; fields && i < n; i++) fields[i] = same ? nnv_decompile_in(l, i) : nnv_decompile_real(l, i);
     if (l->failed || l->refused) return;
-    struct nnv_relay_expr *e = nnv_decompile_call(l, "concatenate", NNV_LIFT_ARGS(nnv_relay_tuple(l->m, n, fields)),
-                                                  NNV_LIFT_ATTRS(nnv_decompile_int("axis", whole(l, n, 0))));
+    struct nnv_relay_expr *e =
+        nnv_decompile_call(l, "concatenate", NNV_DECOMPILE_ARGS(nnv_relay_tuple(l->m, n, fields)),
+                           NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", whole(l, n, 0))));
     if (same)
         nnv_decompile_put(l, 0, e);
     else
@@ -132,14 +136,15 @@ static void pack(struct nnv_decompiler *l) {
     for (uint32_t i = 0; fields && i < n; i++) fields[i] = nnv_decompile_in(l, i + 1);
     if (l->failed || l->refused) return;
     nnv_decompile_put(l, 0,
-                      nnv_decompile_call(l, "stack", NNV_LIFT_ARGS(nnv_relay_tuple(l->m, n, fields)),
-                                         NNV_LIFT_ATTRS(nnv_decompile_int("axis", whole(l, 0, 0)))));
+                      nnv_decompile_call(l, "stack", NNV_DECOMPILE_ARGS(nnv_relay_tuple(l->m, n, fields)),
+                                         NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", whole(l, 0, 0)))));
 }
 
 static void split(struct nnv_decompiler *l) {
-    struct nnv_relay_expr *e = nnv_decompile_call(l, "split", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                                                  NNV_LIFT_ATTRS(nnv_decompile_int("indices_or_sections", l->op->nout),
-                                                                 nnv_decompile_int("axis", whole(l, 1, 0))));
+    struct nnv_relay_expr *e =
+        nnv_decompile_call(l, "split", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                           NNV_DECOMPILE_ATTRS(nnv_decompile_int("indices_or_sections", l->op->nout),
+                                               nnv_decompile_int("axis", whole(l, 1, 0))));
     for (uint32_t i = 0; e && i < l->op->nout; i++) {
         struct nnv_relay_expr *field = nnv_relay_get(l->m, e, i);
         if (!field) l->failed = true;
@@ -153,9 +158,9 @@ static void slice(struct nnv_decompiler *l) {
     size_t n = nnv_decompile_ints(l, 1, begin);
     for (size_t i = 0; i < n && i < out->rank; i++) size[i] = begin[i] + out->dims[i];
     nnv_decompile_put(l, 0,
-                      nnv_decompile_call(l, "strided_slice", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                                         NNV_LIFT_ATTRS(nnv_decompile_list(l, "begin", n, begin),
-                                                        nnv_decompile_list(l, "end", n, size))));
+                      nnv_decompile_call(l, "strided_slice", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                                         NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "begin", n, begin),
+                                                             nnv_decompile_list(l, "end", n, size))));
 }
 
 /* Masks: an end that does not count is the tensor's own. Axes that are removed leave by a reshape. */
@@ -170,14 +175,14 @@ static void strided_slice(struct nnv_decompiler *l) {
         if (to >> i & 1) end[i] = step[i] < 0 ? -(int64_t)INT32_MAX : INT32_MAX;
         if (shrink >> i & 1) end[i] = begin[i] == -1 ? INT32_MAX : begin[i] + 1;
     }
-    struct nnv_relay_expr *e = nnv_decompile_call(l, "strided_slice", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                                                  NNV_LIFT_ATTRS(nnv_decompile_list(l, "begin", n, begin),
-                                                                 nnv_decompile_list(l, "end", n, end),
-                                                                 nnv_decompile_list(l, "strides", n, step)));
+    struct nnv_relay_expr *e = nnv_decompile_call(l, "strided_slice", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                                                  NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "begin", n, begin),
+                                                                      nnv_decompile_list(l, "end", n, end),
+                                                                      nnv_decompile_list(l, "strides", n, step)));
     for (uint32_t i = 0; i < out->rank; i++) dims[i] = out->dims[i];
     if (shrink)
-        e = nnv_decompile_call(l, "reshape", NNV_LIFT_ARGS(e),
-                               NNV_LIFT_ATTRS(nnv_decompile_list(l, "newshape", out->rank, dims)));
+        e = nnv_decompile_call(l, "reshape", NNV_DECOMPILE_ARGS(e),
+                               NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "newshape", out->rank, dims)));
     nnv_decompile_put(l, 0, e);
 }
 
@@ -190,10 +195,11 @@ static void pad(struct nnv_decompiler *l) {
                                  : x->type == ANEURALNETWORKS_TENSOR_FLOAT16             ? NNV_RELAY_FLOAT16
                                                                                          : NNV_RELAY_FLOAT32;
     double value = nnv_decompile_number(l, 2, nnv_is_quant(x->type) ? x->zero_point : 0);
-    nnv_decompile_put(l, 0,
-                      nnv_decompile_call(l, "nn.pad",
-                                         NNV_LIFT_ARGS(nnv_decompile_in(l, 0), nnv_decompile_constant(l, dtype, value)),
-                                         NNV_LIFT_ATTRS(nnv_decompile_pairs(l, "pad_width", n / 2, width))));
+    nnv_decompile_put(
+        l, 0,
+        nnv_decompile_call(l, "nn.pad",
+                           NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0), nnv_decompile_constant(l, dtype, value)),
+                           NNV_DECOMPILE_ATTRS(nnv_decompile_pairs(l, "pad_width", n / 2, width))));
 }
 
 static void mirror_pad(struct nnv_decompiler *l) {
@@ -201,32 +207,32 @@ static void mirror_pad(struct nnv_decompiler *l) {
     size_t n = nnv_decompile_ints(l, 1, width);
     nnv_decompile_put(
         l, 0,
-        nnv_decompile_call(l, "nn.mirror_pad", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                           NNV_LIFT_ATTRS(nnv_decompile_pairs(l, "pad_width", n / 2, width),
-                                          nnv_decompile_text("mode", whole(l, 2, 0) ? "SYMMETRIC" : "REFLECT"))));
+        nnv_decompile_call(l, "nn.mirror_pad", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                           NNV_DECOMPILE_ATTRS(nnv_decompile_pairs(l, "pad_width", n / 2, width),
+                                               nnv_decompile_text("mode", whole(l, 2, 0) ? "SYMMETRIC" : "REFLECT"))));
 }
 
 static void tile(struct nnv_decompiler *l) {
     int64_t times[NNV_MAX_RANK * 2];
     size_t n = nnv_decompile_ints(l, 1, times);
     nnv_decompile_put(l, 0,
-                      nnv_decompile_call(l, "tile", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                                         NNV_LIFT_ATTRS(nnv_decompile_list(l, "reps", n, times))));
+                      nnv_decompile_call(l, "tile", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                                         NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "reps", n, times))));
 }
 
 static void depth_space(struct nnv_decompiler *l) {
     nnv_decompile_put(
         l, 0,
-        nnv_decompile_call(l, l->name, NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                           NNV_LIFT_ATTRS(nnv_decompile_int("block_size", whole(l, 1, 1)),
-                                          nnv_decompile_text("layout", whole(l, 2, 0) ? "NCHW" : "NHWC"))));
+        nnv_decompile_call(l, l->name, NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                           NNV_DECOMPILE_ATTRS(nnv_decompile_int("block_size", whole(l, 1, 1)),
+                                               nnv_decompile_text("layout", whole(l, 2, 0) ? "NCHW" : "NHWC"))));
 }
 
 static void gather(struct nnv_decompiler *l) {
     nnv_decompile_put(l, 0,
-                      nnv_decompile_call(l, "take", NNV_LIFT_ARGS(nnv_decompile_in(l, 0), nnv_decompile_in(l, 2)),
-                                         NNV_LIFT_ATTRS(nnv_decompile_int("axis", whole(l, 1, 0)),
-                                                        nnv_decompile_text("mode", "fast"))));
+                      nnv_decompile_call(l, "take", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0), nnv_decompile_in(l, 2)),
+                                         NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", whole(l, 1, 0)),
+                                                             nnv_decompile_text("mode", "fast"))));
 }
 
 /* -------------------------------------------------------------------- the rest */
@@ -237,16 +243,16 @@ static void reduce(struct nnv_decompiler *l) {
     bool keep = nnv_decompile_number(l, 2, 0) > 0;
     if (n == 0) l->refused = true;
     nnv_decompile_put_real(l, 0,
-                           nnv_decompile_call(l, l->name, NNV_LIFT_ARGS(nnv_decompile_real(l, 0)),
-                                              NNV_LIFT_ATTRS(nnv_decompile_list(l, "axis", n, axes),
-                                                             nnv_decompile_truth("keepdims", keep))));
+                           nnv_decompile_call(l, l->name, NNV_DECOMPILE_ARGS(nnv_decompile_real(l, 0)),
+                                              NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "axis", n, axes),
+                                                                  nnv_decompile_truth("keepdims", keep))));
 }
 
 static void arg(struct nnv_decompiler *l) {
     const int64_t axis = whole(l, 1, 0);
     nnv_decompile_put(l, 0,
-                      nnv_decompile_call(l, l->name, NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                                         NNV_LIFT_ATTRS(nnv_decompile_list(l, "axis", 1, &axis))));
+                      nnv_decompile_call(l, l->name, NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                                         NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "axis", 1, &axis))));
 }
 
 /* By output shape, or by scale: the output's shape says all. */
@@ -260,11 +266,11 @@ static void resize(struct nnv_decompiler *l) {
     if (nnv_decompile_has(l, 1) && nnv_decompile_operand(l, 1)->type != ANEURALNETWORKS_INT32) l->refused = true;
     nnv_decompile_put_real(
         l, 0,
-        nnv_decompile_call(l, "image.resize2d", NNV_LIFT_ARGS(nnv_decompile_real(l, 0)),
-                           NNV_LIFT_ATTRS(nnv_decompile_list(l, "size", 2, size),
-                                          nnv_decompile_text("method", nearest ? "nearest_neighbor" : "linear"),
-                                          nnv_decompile_text("coordinate_transformation_mode", mode),
-                                          nnv_decompile_text("layout", nchw ? "NCHW" : "NHWC"))));
+        nnv_decompile_call(l, "image.resize2d", NNV_DECOMPILE_ARGS(nnv_decompile_real(l, 0)),
+                           NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "size", 2, size),
+                                               nnv_decompile_text("method", nearest ? "nearest_neighbor" : "linear"),
+                                               nnv_decompile_text("coordinate_transformation_mode", mode),
+                                               nnv_decompile_text("layout", nchw ? "NCHW" : "NHWC"))));
 }
 
 /* One slope for all, or one for each place along an axis. */
@@ -283,25 +289,25 @@ static void prelu(struct nnv_decompiler *l) {
         double v = nnv_decompile_number(l, 1, 0);
         if (nnv_is_quant(o->type)) v = (v - o->zero_point) * (double)o->scale;
         nnv_decompile_put_real(l, 0,
-                               nnv_decompile_call(l, "nn.leaky_relu", NNV_LIFT_ARGS(nnv_decompile_real(l, 0)),
-                                                  NNV_LIFT_ATTRS(nnv_decompile_float("alpha", v))));
+                               nnv_decompile_call(l, "nn.leaky_relu", NNV_DECOMPILE_ARGS(nnv_decompile_real(l, 0)),
+                                                  NNV_DECOMPILE_ATTRS(nnv_decompile_float("alpha", v))));
         return;
     }
     if (n != 1 && axis >= 0 && n != x->dims[axis]) l->refused = true;
-    struct nnv_relay_expr *slopes = nnv_decompile_call(l, "reshape", NNV_LIFT_ARGS(nnv_decompile_real(l, 1)),
-                                                       NNV_LIFT_ATTRS(nnv_decompile_list(l, "newshape", 1, &n)));
+    struct nnv_relay_expr *slopes = nnv_decompile_call(l, "reshape", NNV_DECOMPILE_ARGS(nnv_decompile_real(l, 1)),
+                                                       NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "newshape", 1, &n)));
     if (n == 1 && axis >= 0 && x->dims[axis] != 1) l->refused = true;
     nnv_decompile_put_real(l, 0,
-                           nnv_decompile_call(l, "nn.prelu", NNV_LIFT_ARGS(nnv_decompile_real(l, 0), slopes),
-                                              NNV_LIFT_ATTRS(nnv_decompile_int("axis", axis))));
+                           nnv_decompile_call(l, "nn.prelu", NNV_DECOMPILE_ARGS(nnv_decompile_real(l, 0), slopes),
+                                              NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", axis))));
 }
 
 static void reverse(struct nnv_decompiler *l) {
     int64_t axes[NNV_MAX_RANK * 2] = {0};
     if (nnv_decompile_ints(l, 1, axes) != 1) l->refused = true;
     nnv_decompile_put(l, 0,
-                      nnv_decompile_call(l, "reverse", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                                         NNV_LIFT_ATTRS(nnv_decompile_int("axis", axes[0]))));
+                      nnv_decompile_call(l, "reverse", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                                         NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", axes[0]))));
 }
 
 /* Relay's blocks are of the dimensions behind the batch: NHWC. */
@@ -313,9 +319,10 @@ static void space_to_batch(struct nnv_decompiler *l) {
     nnv_decompile_put(
         l, 0,
         nnv_decompile_call(
-            l, "nn.space_to_batch_nd", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-            NNV_LIFT_ATTRS(nnv_decompile_list(l, "block_shape", 2, block), nnv_decompile_pairs(l, "paddings", 2, width),
-                           nnv_decompile_float("pad_value", nnv_is_quant(x->type) ? x->zero_point : 0))));
+            l, "nn.space_to_batch_nd", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+            NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "block_shape", 2, block),
+                                nnv_decompile_pairs(l, "paddings", 2, width),
+                                nnv_decompile_float("pad_value", nnv_is_quant(x->type) ? x->zero_point : 0))));
 }
 
 static void batch_to_space(struct nnv_decompiler *l) {
@@ -323,16 +330,16 @@ static void batch_to_space(struct nnv_decompiler *l) {
     const int64_t none[4] = {0};
     if (nnv_decompile_ints(l, 1, block) != 2 || whole(l, 2, 0)) l->refused = true;
     nnv_decompile_put(l, 0,
-                      nnv_decompile_call(l, "nn.batch_to_space_nd", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                                         NNV_LIFT_ATTRS(nnv_decompile_list(l, "block_shape", 2, block),
-                                                        nnv_decompile_pairs(l, "crops", 2, none))));
+                      nnv_decompile_call(l, "nn.batch_to_space_nd", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                                         NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "block_shape", 2, block),
+                                                             nnv_decompile_pairs(l, "crops", 2, none))));
 }
 
 static void topk(struct nnv_decompiler *l) {
     struct nnv_relay_expr *e =
-        nnv_decompile_call(l, "topk", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                           NNV_LIFT_ATTRS(nnv_decompile_int("k", whole(l, 1, 1)), nnv_decompile_int("axis", -1),
-                                          nnv_decompile_text("dtype", "int32")));
+        nnv_decompile_call(l, "topk", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                           NNV_DECOMPILE_ATTRS(nnv_decompile_int("k", whole(l, 1, 1)), nnv_decompile_int("axis", -1),
+                                               nnv_decompile_text("dtype", "int32")));
     for (uint32_t i = 0; e && i < 2; i++) {
         struct nnv_relay_expr *field = nnv_relay_get(l->m, e, i);
         if (!field) l->failed = true;
@@ -345,20 +352,21 @@ static void lrn(struct nnv_decompiler *l) {
     int64_t radius = whole(l, 1, 0), size = radius * 2 + 1;
     nnv_decompile_put(
         l, 0,
-        nnv_decompile_call(l, "nn.lrn", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-                           NNV_LIFT_ATTRS(nnv_decompile_int("size", size), nnv_decompile_int("axis", whole(l, 5, -1)),
-                                          nnv_decompile_float("bias", nnv_decompile_number(l, 2, 0)),
-                                          nnv_decompile_float("alpha", nnv_decompile_number(l, 3, 0) * (double)size),
-                                          nnv_decompile_float("beta", nnv_decompile_number(l, 4, 0)))));
+        nnv_decompile_call(
+            l, "nn.lrn", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+            NNV_DECOMPILE_ATTRS(nnv_decompile_int("size", size), nnv_decompile_int("axis", whole(l, 5, -1)),
+                                nnv_decompile_float("bias", nnv_decompile_number(l, 2, 0)),
+                                nnv_decompile_float("alpha", nnv_decompile_number(l, 3, 0) * (double)size),
+                                nnv_decompile_float("beta", nnv_decompile_number(l, 4, 0)))));
 }
 
 /* An eps below all squares that count: zeros stay zeros. */
 static void l2_normalize(struct nnv_decompiler *l) {
     const int64_t axis = whole(l, 1, -1);
-    nnv_decompile_put_real(
-        l, 0,
-        nnv_decompile_call(l, "nn.l2_normalize", NNV_LIFT_ARGS(nnv_decompile_real(l, 0)),
-                           NNV_LIFT_ATTRS(nnv_decompile_float("eps", 1e-30), nnv_decompile_list(l, "axis", 1, &axis))));
+    nnv_decompile_put_real(l, 0,
+                           nnv_decompile_call(l, "nn.l2_normalize", NNV_DECOMPILE_ARGS(nnv_decompile_real(l, 0)),
+                                              NNV_DECOMPILE_ATTRS(nnv_decompile_float("eps", 1e-30),
+                                                                  nnv_decompile_list(l, "axis", 1, &axis))));
 }
 
 static void instance_norm(struct nnv_decompiler *l) {
@@ -374,9 +382,9 @@ static void instance_norm(struct nnv_decompiler *l) {
     }
     nnv_decompile_put(
         l, 0,
-        nnv_decompile_call(l, "nn.instance_norm", NNV_LIFT_ARGS(nnv_decompile_in(l, 0), by[0], by[1]),
-                           NNV_LIFT_ATTRS(nnv_decompile_int("axis", nchw ? 1 : 3),
-                                          nnv_decompile_float("epsilon", nnv_decompile_number(l, 3, 0)))));
+        nnv_decompile_call(l, "nn.instance_norm", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0), by[0], by[1]),
+                           NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", nchw ? 1 : 3),
+                                               nnv_decompile_float("epsilon", nnv_decompile_number(l, 3, 0)))));
 }
 
 static void batch_matmul(struct nnv_decompiler *l) {
@@ -387,9 +395,9 @@ static void batch_matmul(struct nnv_decompiler *l) {
     }
     nnv_decompile_put(l, 0,
                       nnv_decompile_call(l, "nn.batch_matmul",
-                                         NNV_LIFT_ARGS(nnv_decompile_in(l, 0), nnv_decompile_in(l, 1)),
-                                         NNV_LIFT_ATTRS(nnv_decompile_truth("transpose_a", whole(l, 2, 0) != 0),
-                                                        nnv_decompile_truth("transpose_b", whole(l, 3, 0) != 0))));
+                                         NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0), nnv_decompile_in(l, 1)),
+                                         NNV_DECOMPILE_ATTRS(nnv_decompile_truth("transpose_a", whole(l, 2, 0) != 0),
+                                                             nnv_decompile_truth("transpose_b", whole(l, 3, 0) != 0))));
 }
 
 #define OP(name) ANEURALNETWORKS_##name

@@ -19,24 +19,25 @@ enum {
 enum gate { IN, FORGET, UPDATE, OUT };
 
 static struct nnv_relay_expr *of_one(struct nnv_decompiler *l, const char *op, struct nnv_relay_expr *e) {
-    return op ? nnv_decompile_call(l, op, NNV_LIFT_ARGS(e), 0, NULL) : e;
+    return op ? nnv_decompile_call(l, op, NNV_DECOMPILE_ARGS(e), 0, NULL) : e;
 }
 
 static struct nnv_relay_expr *of_two(struct nnv_decompiler *l, const char *op, struct nnv_relay_expr *a,
                                      struct nnv_relay_expr *b) {
-    return nnv_decompile_call(l, op, NNV_LIFT_ARGS(a, b), 0, NULL);
+    return nnv_decompile_call(l, op, NNV_DECOMPILE_ARGS(a, b), 0, NULL);
 }
 
 static struct nnv_relay_expr *dense(struct nnv_decompiler *l, struct nnv_relay_expr *e, uint32_t weights) {
-    return nnv_decompile_call(l, "nn.dense", NNV_LIFT_ARGS(e, nnv_decompile_in(l, weights)),
-                              NNV_LIFT_ATTRS(nnv_decompile_int("units", nnv_dim(nnv_decompile_shape(l, weights), 0))));
+    return nnv_decompile_call(
+        l, "nn.dense", NNV_DECOMPILE_ARGS(e, nnv_decompile_in(l, weights)),
+        NNV_DECOMPILE_ATTRS(nnv_decompile_int("units", nnv_dim(nnv_decompile_shape(l, weights), 0))));
 }
 
 static struct nnv_relay_expr *gate(struct nnv_decompiler *l, enum gate g, const char *activation,
                                    struct nnv_relay_expr *x, struct nnv_relay_expr *state) {
-    struct nnv_relay_expr *given =
-        nnv_decompile_call(l, "nn.bias_add", NNV_LIFT_ARGS(dense(l, x, WEIGHTS + g), nnv_decompile_in(l, BIAS + g)),
-                           NNV_LIFT_ATTRS(nnv_decompile_int("axis", 1)));
+    struct nnv_relay_expr *given = nnv_decompile_call(
+        l, "nn.bias_add", NNV_DECOMPILE_ARGS(dense(l, x, WEIGHTS + g), nnv_decompile_in(l, BIAS + g)),
+        NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", 1)));
     return of_one(l, activation, of_two(l, "add", given, dense(l, state, RECURRENT + g)));
 }
 
@@ -71,11 +72,11 @@ static void sequence_lstm(struct nnv_decompiler *l) {
     if (!given) l->failed = true;
     if (!steps || !is_plain(l)) l->refused = true;
     struct nnv_relay_expr *slices = nnv_decompile_call(
-        l, "split", NNV_LIFT_ARGS(nnv_decompile_in(l, 0)),
-        NNV_LIFT_ATTRS(nnv_decompile_int("indices_or_sections", steps), nnv_decompile_int("axis", time)));
+        l, "split", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+        NNV_DECOMPILE_ATTRS(nnv_decompile_int("indices_or_sections", steps), nnv_decompile_int("axis", time)));
     for (uint32_t t = 0; t < steps && slices; t++) {
-        struct nnv_relay_expr *x = nnv_decompile_call(l, "squeeze", NNV_LIFT_ARGS(nnv_relay_get(l->m, slices, t)),
-                                                      NNV_LIFT_ATTRS(nnv_decompile_list(l, "axis", 1, &time)));
+        struct nnv_relay_expr *x = nnv_decompile_call(l, "squeeze", NNV_DECOMPILE_ARGS(nnv_relay_get(l->m, slices, t)),
+                                                      NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "axis", 1, &time)));
         struct nnv_relay_expr *kept = of_two(l, "multiply", gate(l, FORGET, "sigmoid", x, state), cell);
         struct nnv_relay_expr *added =
             of_two(l, "multiply", gate(l, IN, "sigmoid", x, state), gate(l, UPDATE, squash, x, state));
@@ -86,8 +87,8 @@ static void sequence_lstm(struct nnv_decompiler *l) {
     }
     if (l->failed || l->refused) return;
     nnv_decompile_put(l, 0,
-                      nnv_decompile_call(l, "stack", NNV_LIFT_ARGS(nnv_relay_tuple(l->m, steps, given)),
-                                         NNV_LIFT_ATTRS(nnv_decompile_int("axis", time))));
+                      nnv_decompile_call(l, "stack", NNV_DECOMPILE_ARGS(nnv_relay_tuple(l->m, steps, given)),
+                                         NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", time))));
     if (l->op->nout > 1) nnv_decompile_put(l, 1, state);
     if (l->op->nout > 2) nnv_decompile_put(l, 2, cell);
 }

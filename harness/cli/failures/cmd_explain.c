@@ -36,24 +36,24 @@ static const char *const kinds[] = {
 };
 
 /** What was explained: a spec, or one operation of it that was cut out. */
-struct subject {
+struct explained {
     const struct nnv_spec *spec; /**< the whole */
     const struct nnv_spec *cut;  /**< of the one operation; NULL: the whole was explained */
     int at;                      /**< its index */
     const char *where;           /**< the condition under which it failed, as its run found it; NULL: not known */
 };
 
-static const char *op_name(const struct subject *s, int at) {
+static const char *op_name(const struct explained *s, int at) {
     return nnv_op(s->spec->model.main.operations[at].type)->name;
 }
 
 /** The operation that a finding is about; -1: more than one may be. */
-static int place_of(const struct subject *s, const struct nnv_finding *f) {
+static int place_of(const struct explained *s, const struct nnv_finding *f) {
     if (s->cut != NULL) return s->at;
     return f->at < 0 && s->spec->model.main.noperations == 1 ? 0 : f->at;
 }
 
-static void add_finding(const struct subject *s, const struct nnv_finding *f, struct nnv_text *out) {
+static void add_finding(const struct explained *s, const struct nnv_finding *f, struct nnv_text *out) {
     int at = place_of(s, f);
     nnv_text_addf(out, "  %-28s %s", f->fault->name, f->fault->words);
     if (at >= 0)
@@ -66,7 +66,7 @@ static void add_finding(const struct subject *s, const struct nnv_finding *f, st
     nnv_text_add(out, "\n");
 }
 
-static void add_fault(const struct subject *s, const struct nnv_explanation *x, struct nnv_text *out) {
+static void add_fault(const struct explained *s, const struct nnv_explanation *x, struct nnv_text *out) {
     nnv_text_addf(out, "%zu of %zu values are wrong, and all %zu are what this mistake would make of them:\n", x->wrong,
                   x->compared, x->finding[0].matched);
     add_finding(s, &x->finding[0], out);
@@ -81,7 +81,7 @@ static void add_fault(const struct subject *s, const struct nnv_explanation *x, 
     }
 }
 
-static void add_words(const struct subject *s, const struct nnv_explanation *x, struct nnv_text *out) {
+static void add_words(const struct explained *s, const struct nnv_explanation *x, struct nnv_text *out) {
     nnv_text_addf(out, "%s: ", s->spec->name);
     if (s->cut != NULL)
         nnv_text_addf(out, "operation %d (%s) is the first that goes wrong; alone, on the same inputs, ", s->at,
@@ -113,7 +113,7 @@ static void add_words(const struct subject *s, const struct nnv_explanation *x, 
     if (s->where && x->kind != NNV_EXPLAINED_RIGHT) nnv_text_addf(out, "in its run it failed %s\n", s->where);
 }
 
-static void add_json(const struct subject *s, const struct nnv_explanation *x, struct nnv_text *out) {
+static void add_json(const struct explained *s, const struct nnv_explanation *x, struct nnv_text *out) {
     struct nnv_json_out j = {.text = out};
     nnv_json_open(&j, NULL, '{');
     nnv_json_string(&j, "spec", s->spec->name);
@@ -157,8 +157,8 @@ static enum nnv_status explain_answer(const struct nnv_run_config *config, const
  * What cannot be explained of a graph as a whole may be of the first operation that goes wrong, cut out: what others
  * make of its results does not blur it. Keeps the first explanation where that says nothing new.
  */
-static enum nnv_status explain_isolated(const struct nnv_run_config *config, struct subject *s, struct nnv_arena *arena,
-                                        struct nnv_explanation *x, struct nnv_err *err) {
+static enum nnv_status explain_isolated(const struct nnv_run_config *config, struct explained *s,
+                                        struct nnv_arena *arena, struct nnv_explanation *x, struct nnv_err *err) {
     const struct nnv_oracle oracle = {.path = config->driver_path,
                                       .options = config->driver_options,
                                       .precision = NNV_PRECISION_BUDGET,
@@ -190,7 +190,7 @@ static enum nnv_status explain_spec(struct command *command, struct nnv_spec *sp
     struct nnv_cli *c = &command->c;
     const struct nnv_run_config *config = &command->config;
     struct nnv_explanation *x = NNV_NEW(arena, struct nnv_explanation, 1);
-    struct subject s = {.spec = spec, .where = nnv_condition_of(&command->conditions, command->path, spec->name)};
+    struct explained s = {.spec = spec, .where = nnv_condition_of(&command->conditions, command->path, spec->name)};
     enum nnv_precision precision;
     struct nnv_text out = {0};
     if (!x) return nnv_no_memory(err);

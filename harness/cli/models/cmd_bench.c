@@ -90,7 +90,7 @@ static enum nnv_status list_networks(const struct nnv_cli *c) {
 /* ------------------------------------------------------------------ measuring */
 
 /** Everything about one network that all drivers share. */
-struct subject {
+struct network {
     struct nnv_network net;
     struct nnv_dataset dataset;
     const char *data;
@@ -102,14 +102,14 @@ struct subject {
 };
 
 /** The whole work of the network. */
-static enum nnv_status count_work(struct subject *s, struct nnv_err *err) {
+static enum nnv_status count_work(struct network *s, struct nnv_err *err) {
     struct nnv_op_work *each = NNV_NEW(s->arena, struct nnv_op_work, s->net.model.main.noperations);
     if (!each) return nnv_no_memory(err);
     return nnv_model_work(&s->net.model, s->arena, each, &s->arithmetic, err);
 }
 
 /** The first items of the data with their golden answers; where answers are judged, half of them are held back. */
-static enum nnv_status draw_sets(struct subject *s, bool judged, struct nnv_err *err) {
+static enum nnv_status draw_sets(struct network *s, bool judged, struct nnv_err *err) {
     const uint32_t count = s->dataset.count, half = count - count / 2, nout = s->golden.outputs;
     struct nnv_truth truth;
     struct nnv_bench_work *w = &s->work;
@@ -130,7 +130,7 @@ static enum nnv_status draw_sets(struct subject *s, bool judged, struct nnv_err 
     return NNV_OK;
 }
 
-static enum nnv_status open_subject(struct bench *b, const char *name, struct subject *s, struct nnv_err *err) {
+static enum nnv_status open_network(struct bench *b, const char *name, struct network *s, struct nnv_err *err) {
     const char *data;
     enum nnv_status st = nnv_network_open(name, s->arena, &s->net, &data, err);
     s->data = b->data ? b->data : data;
@@ -146,7 +146,7 @@ static enum nnv_status open_subject(struct bench *b, const char *name, struct su
     return st;
 }
 
-static enum nnv_status judge(struct bench *b, const struct subject *s, struct nnv_bench_row *row, struct nnv_err *err) {
+static enum nnv_status judge(struct bench *b, const struct network *s, struct nnv_bench_row *row, struct nnv_err *err) {
     struct nnv_bench_answers answers;
     enum nnv_status st = nnv_answers_driver(&s->net, &s->dataset, &b->options, &s->golden, s->arena, &answers, err);
     if (st != NNV_OK) return st;
@@ -160,7 +160,7 @@ static enum nnv_status judge(struct bench *b, const struct subject *s, struct nn
 }
 
 /** Where the driver can run the network at all. */
-static enum nnv_status judge_layers(struct bench *b, const struct subject *s, struct nnv_bench_row *row,
+static enum nnv_status judge_layers(struct bench *b, const struct network *s, struct nnv_bench_row *row,
                                     struct nnv_layers *layers, struct nnv_err *err) {
     const size_t was = strlen(b->doing);
     *layers = (struct nnv_layers){0};
@@ -176,7 +176,7 @@ static enum nnv_status judge_layers(struct bench *b, const struct subject *s, st
     return st;
 }
 
-static enum nnv_status run_row(struct bench *b, const struct subject *s, int driver, struct nnv_err *err) {
+static enum nnv_status run_row(struct bench *b, const struct network *s, int driver, struct nnv_err *err) {
     struct nnv_bench_row *row = &b->rows[b->row_count];
     static const struct nnv_roof unknown; /* of another machine */
     struct nnv_layers layers;
@@ -217,9 +217,9 @@ static enum nnv_status run_row(struct bench *b, const struct subject *s, int dri
 }
 
 static enum nnv_status run_network(struct bench *b, const char *name, struct nnv_err *err) {
-    struct subject s = {.arena = nnv_arena_new()};
+    struct network s = {.arena = nnv_arena_new()};
     if (!s.arena) return nnv_no_memory(err);
-    enum nnv_status st = open_subject(b, name, &s, err);
+    enum nnv_status st = open_network(b, name, &s, err);
     if (st == NNV_OK && !b->cli.json)
         printf("%s  %s, data %s, %s, %s\n", nnv_shown(s.net.name).s, nnv_shown(s.net.origin).s, s.data,
                nnv_scenario_names[b->scenario], nnv_bench_modes[b->mode]);

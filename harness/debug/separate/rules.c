@@ -57,15 +57,16 @@ static void try_rule(struct nnv_found_rule r, const struct nnv_predicates *t, co
     *best = r;
 }
 
-/** A predicate that is worth a look, and how much. */
+/** A predicate, and how early it is looked at. */
 struct candidate {
     const struct nnv_predicate *p;
-    double worth;
+    double priority;
 };
 
-static int by_worth(const void *pa, const void *pb) {
+static int by_priority(const void *pa, const void *pb) {
     const struct candidate *a = pa, *b = pb;
-    return a->worth != b->worth ? (a->worth < b->worth) - (a->worth > b->worth) : (a->p > b->p) - (a->p < b->p);
+    return a->priority != b->priority ? (a->priority < b->priority) - (a->priority > b->priority)
+                                      : (a->p > b->p) - (a->p < b->p);
 }
 
 /** The predicates of which pairs are tried, by how many of the failing cases that are left they hold for. */
@@ -77,7 +78,7 @@ static size_t choose(const struct nnv_predicates *t, const struct nnv_case_set *
         const size_t cases = p->passed > 0 ? nnv_case_count(&inside) : 0;
         if (cases >= LEAST) c[n++] = (struct candidate){p, log((double)cases) - FAR_FETCHED * p->cost};
     }
-    qsort(c, n, sizeof *c, by_worth);
+    qsort(c, n, sizeof *c, by_priority);
     return n < PAIRED ? n : PAIRED;
 }
 

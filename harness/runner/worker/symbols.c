@@ -93,8 +93,8 @@ void nnv_symbols_ask(const char *path, const char *options, const uint64_t *plac
     }
 }
 
-/** What is worth saying of an answer; without a line addr2line guesses that the nearest function is meant. */
-static const char *worth(const struct frame *f, const char *line, size_t n, struct nnv_arena *arena) {
+/** What is said of an answer; without a line addr2line guesses that the nearest function is meant. */
+static const char *told_by(const struct frame *f, const char *line, size_t n, struct nnv_arena *arena) {
     const char *at = memmem(line, n, " at ??", 6), *remark = memmem(line, n, " (discriminator", 15);
     if (n == 0 || strncmp(line, "??", 2) == 0 || (at && !f->mangled)) return "";
     if (at) n = (size_t)(at - line);
@@ -120,7 +120,7 @@ static bool learn(struct nnv_symbols *s, const struct frame *frame, size_t count
     for (size_t i = 0; ok && i < n; i++) {
         const size_t bytes = strcspn(line, "\n");
         const char *place = nnv_arena_strdup(s->arena, frame[of[i]].place);
-        const char *said = worth(&frame[of[i]], line, bytes, s->arena);
+        const char *said = told_by(&frame[of[i]], line, bytes, s->arena);
         ok = place && said && nnv_map_put(&s->places, place, (void *)(uintptr_t)said);
         line += bytes + (line[bytes] != '\0');
     }

@@ -41,7 +41,7 @@ static void give_numbers(struct nnv_single *w) {
     w->index = 2 * w->index + !tensors;
 }
 
-/** A model of the case: the how-manieth attempt, with another variant or other values each time. */
+/** A model of the case: each attempt takes another variant or other values. */
 static bool build(struct fixture *b, int attempt) {
     enum { INDICES = 3 }; /* the third index of a variant leaves more to the request than the others */
     struct nnv_arena *arena = b->s->env->arena;

@@ -85,7 +85,7 @@ static void test_types(void **state) {
 }
 
 /* The program of a row gives what its model gives as a Relay program again; false: the model has no Relay form. */
-static bool lifts(size_t i, const struct nnv_rc_row *row) {
+static bool decompiles(size_t i, const struct nnv_rc_row *row) {
     const char *text = main_of(programs[i].params, programs[i].body);
     struct conversion c = converted(text, 0);
     struct nnv_relay_module *m = NULL;
@@ -121,7 +121,7 @@ static void test_there_and_back(void **state) {
     const struct nnv_rc_row *row;
     size_t n = 0;
     for (; (row = nnv_rc_row_at(n)); n++) {
-        if (!lifts(program_of(row->name), row)) fail_msg("no way back: %s: %s", row->name, relay_err.text);
+        if (!decompiles(program_of(row->name), row)) fail_msg("no way back: %s: %s", row->name, relay_err.text);
     }
     assert_true(n >= 90);
 }

@@ -179,7 +179,7 @@ static void test_splice(void **state) {
 }
 
 /** Without mutations an image is the spec it was made of: as valid, with the same bytes. */
-static void test_lift_is_the_inverse(void **state) {
+static void test_to_spec_is_the_inverse(void **state) {
     (void)state;
     size_t n;
     const struct nnv_op *const *ops = nnv_ops(&n);
@@ -188,35 +188,35 @@ static void test_lift_is_the_inverse(void **state) {
         struct nnv_fuzz_input input = {.base = nnv_fuzz_draw_base(&rng, ops[i])};
         struct fx f = begin(&input.base);
         nnv_fuzz_apply(&f.image, &input);
-        struct nnv_spec lifted;
+        struct nnv_spec made;
         struct nnv_err err = {0};
-        assert_true(nnv_fuzz_lift(&f.image, f.arena, &lifted));
-        if (nnv_validate(&lifted.model, f.arena, NULL, &err) != NNV_OK) fail_msg("%s: %s", ops[i]->name, err.text);
-        for (uint32_t k = 0; k < lifted.model.main.noperands; k++) {
-            const struct nnv_operand *a = &f.spec->model.main.operands[k], *b = &lifted.model.main.operands[k];
+        assert_true(nnv_fuzz_to_spec(&f.image, f.arena, &made));
+        if (nnv_validate(&made.model, f.arena, NULL, &err) != NNV_OK) fail_msg("%s: %s", ops[i]->name, err.text);
+        for (uint32_t k = 0; k < made.model.main.noperands; k++) {
+            const struct nnv_operand *a = &f.spec->model.main.operands[k], *b = &made.model.main.operands[k];
             assert_int_equal(a->type, b->type);
             assert_int_equal(a->rank, b->rank);
             if (a->rank) assert_memory_equal(a->dims, b->dims, a->rank * sizeof *a->dims);
             if (nnv_is_constant(a)) assert_int_equal(a->bytes, b->bytes);
             if (nnv_is_constant(a) && a->bytes) assert_memory_equal(a->data, b->data, a->bytes);
         }
-        for (uint32_t k = 0; k < lifted.model.main.nin; k++) {
-            assert_int_equal(f.spec->inputs[k].omitted, lifted.inputs[k].omitted);
-            if (!lifted.inputs[k].omitted) assert_int_equal(f.spec->inputs[k].bytes, lifted.inputs[k].bytes);
+        for (uint32_t k = 0; k < made.model.main.nin; k++) {
+            assert_int_equal(f.spec->inputs[k].omitted, made.inputs[k].omitted);
+            if (!made.inputs[k].omitted) assert_int_equal(f.spec->inputs[k].bytes, made.inputs[k].bytes);
         }
         end(&f);
     }
 }
 
-static void test_lift_refuses(void **state) {
+static void test_to_spec_refuses(void **state) {
     (void)state;
     static const char *const beyond[] = {
         "operand-rank 0 0 17\n",    "operand-type 0 0 4096\n",  "operation-input 0 0 0 99\n",     "extension 1\n",
         "location-length 0 2 99\n", "location-padding 0 0 4\n", "operation-type 0 0 4294967295\n"};
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
         struct fx f = mutated(beyond[i]);
-        struct nnv_spec lifted;
-        if (nnv_fuzz_lift(&f.image, f.arena, &lifted)) fail_msg("lifted: %s", beyond[i]);
+        struct nnv_spec made;
+        if (nnv_fuzz_to_spec(&f.image, f.arena, &made)) fail_msg("has a spec: %s", beyond[i]);
         end(&f);
     }
 }
@@ -303,8 +303,8 @@ int main(void) {
         cmocka_unit_test(test_drawing),
         cmocka_unit_test(test_fields),
         cmocka_unit_test(test_splice),
-        cmocka_unit_test(test_lift_is_the_inverse),
-        cmocka_unit_test(test_lift_refuses),
+        cmocka_unit_test(test_to_spec_is_the_inverse),
+        cmocka_unit_test(test_to_spec_refuses),
         cmocka_unit_test(test_changes_are_seen),
         cmocka_unit_test(test_read_only_outputs_are_not_forgiven),
         cmocka_unit_test(test_signatures),

@@ -318,11 +318,11 @@ static void ulps(void **state) {
     assert_true(result.max_ulp == 3);
 }
 
-static struct nnv_check_heat heat;
+static struct nnv_check_error_map map;
 
 static size_t hot_cells(void) {
     size_t hot = 0;
-    for (size_t i = 0; i < (size_t)heat.rows * heat.cols; i++) hot += heat.cells[i] > 0;
+    for (size_t i = 0; i < (size_t)map.rows * map.cols; i++) hot += map.cells[i] > 0;
     return hot;
 }
 
@@ -336,12 +336,12 @@ static void pictures(void **state) {
     assert_int_equal(check(&e, NNAPI, ROWS * COLS, expected, actual), 1);
     value = (struct nnv_value){.rank = 3, .dims = {4, ROWS / 4, COLS}, .data = expected_bytes, .bytes = ROWS * COLS};
     nnv_check(&e, actual_bytes, NNAPI, &result);
-    nnv_check_heat(&e, actual_bytes, NNAPI, false, &heat);
-    assert_int_equal(heat.rows, ROWS);
-    assert_int_equal(heat.cols, COLS);
-    assert_int_equal(heat.cells[7 * COLS + 28], 255);
-    assert_int_equal(heat.cells[3], 128);
-    assert_int_equal(heat.cells[4], 0);
+    nnv_check_error_map(&e, actual_bytes, NNAPI, false, &map);
+    assert_int_equal(map.rows, ROWS);
+    assert_int_equal(map.cols, COLS);
+    assert_int_equal(map.cells[7 * COLS + 28], 255);
+    assert_int_equal(map.cells[3], 128);
+    assert_int_equal(map.cells[4], 0);
     struct nnv_check_window w;
     nnv_check_window(&e, actual_bytes, NNAPI, result.worst, &w);
     assert_int_equal(w.rows, NNV_WINDOW_MAX);
@@ -362,10 +362,10 @@ static void large_heat(void **state) {
     value.dims[0] = ROWS;
     value.dims[1] = COLS;
     nnv_check(&e, actual_bytes, NNAPI, &result);
-    nnv_check_heat(&e, actual_bytes, NNAPI, false, &heat);
-    assert_int_equal(heat.rows, ROWS);
-    assert_int_equal(heat.cols, NNV_HEAT_MAX);
-    assert_in_range(heat.cells[ROWS * NNV_HEAT_MAX - 1], 129, 200);
+    nnv_check_error_map(&e, actual_bytes, NNAPI, false, &map);
+    assert_int_equal(map.rows, ROWS);
+    assert_int_equal(map.cols, NNV_ERROR_MAP_MAX);
+    assert_in_range(map.cells[ROWS * NNV_ERROR_MAP_MAX - 1], 129, 200);
     assert_int_equal(hot_cells(), 1);
     assert_true(result.l1 == 2 && result.l2 == 2 && result.max == 2);
 }
@@ -385,36 +385,36 @@ static void planes(void **state) {
         check(&e, NNAPI, ELEMS, expected, actual[nchw]);
         value.rank = 4;
         memcpy(value.dims, nchw ? (uint32_t[]){N, C, H, W} : (uint32_t[]){N, H, W, C}, 4 * sizeof(uint32_t));
-        nnv_check_heat(&e, actual_bytes, NNAPI, nchw, &heat);
-        assert_int_equal(heat.planes, N * C);
-        assert_int_equal(heat.channels, 1);
-        assert_int_equal(heat.rows, heat.down * H);
-        assert_int_equal(heat.cols, heat.across * W);
+        nnv_check_error_map(&e, actual_bytes, NNAPI, nchw, &map);
+        assert_int_equal(map.planes, N * C);
+        assert_int_equal(map.channels, 1);
+        assert_int_equal(map.rows, map.down * H);
+        assert_int_equal(map.cols, map.across * W);
         assert_int_equal(hot_cells(), H + W - 1);
-        const size_t plane = 1 * C + 2, top = plane / heat.across * H, left = plane % heat.across * W;
+        const size_t plane = 1 * C + 2, top = plane / map.across * H, left = plane % map.across * W;
         for (size_t y = 0; y < H; y++)
             for (size_t x = 0; x < W; x++)
-                assert_int_equal(heat.cells[(top + y) * heat.cols + left + x] > 0, y == 0 || x == W - 1);
+                assert_int_equal(map.cells[(top + y) * map.cols + left + x] > 0, y == 0 || x == W - 1);
     }
 }
 
 /** More channels than planes have room: several share one; planes larger than the picture are made smaller. */
 static void crowded_planes(void **state) {
     (void)state;
-    enum { H = 2, W = NNV_HEAT_MAX + 1, C = 100 };
+    enum { H = 2, W = NNV_ERROR_MAP_MAX + 1, C = 100 };
     static double expected[H * W * C], actual[H * W * C];
     actual[H * W * C - 1] = 9;
     struct nnv_expectation e = {.type = Q8};
     check(&e, NNAPI, H * W * C, expected, actual);
     value.rank = 4;
     memcpy(value.dims, (uint32_t[]){1, H, W, C}, 4 * sizeof(uint32_t));
-    nnv_check_heat(&e, actual_bytes, NNAPI, false, &heat);
-    assert_int_equal(heat.rows, NNV_HEAT_MAX);
-    assert_int_equal(heat.cols, NNV_HEAT_MAX);
-    assert_int_equal(heat.planes, NNV_HEAT_MAX / H);
-    assert_int_equal(heat.channels, 4);
+    nnv_check_error_map(&e, actual_bytes, NNAPI, false, &map);
+    assert_int_equal(map.rows, NNV_ERROR_MAP_MAX);
+    assert_int_equal(map.cols, NNV_ERROR_MAP_MAX);
+    assert_int_equal(map.planes, NNV_ERROR_MAP_MAX / H);
+    assert_int_equal(map.channels, 4);
     assert_int_equal(hot_cells(), 1);
-    assert_true(heat.cells[NNV_HEAT_MAX * NNV_HEAT_MAX - 1] > 0);
+    assert_true(map.cells[NNV_ERROR_MAP_MAX * NNV_ERROR_MAP_MAX - 1] > 0);
 }
 
 static void names(void **state) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file lift.c From the ABI's form back to a spec, where a spec can say the same. */
+/** @file to_spec.c From the ABI's form back to a spec, where a spec can say the same. */
 #include <string.h>
 
 #include "harness/fuzz/image.h"
@@ -43,7 +43,7 @@ static bool take_values(const struct nnv_fuzz_image *m, struct nnv_arena *arena,
     return true;
 }
 
-bool nnv_fuzz_lift(const struct nnv_fuzz_image *m, struct nnv_arena *arena, struct nnv_spec *spec) {
+bool nnv_fuzz_to_spec(const struct nnv_fuzz_image *m, struct nnv_arena *arena, struct nnv_spec *spec) {
     struct nnv_model *copy;
     bool extension;
     if (goes_beyond(&m->model) || ref_copy(&m->model, arena, &copy, &extension) != NNVTS_STATUS_NONE || extension)
