@@ -77,8 +77,9 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
 
 static void release(struct nnvts_device *self) {
     struct engine_device *d = (struct engine_device *)self;
-    d->judge->release(d->judge);
-    this_engine.close(d->self);
+    if (d->self && this_engine.close) this_engine.close(d->self);
+    if (d->judge) d->judge->release(d->judge);
+    free(d->self);
     free(d);
 }
 
@@ -151,10 +152,10 @@ static enum nnvts_status open_device(const char *options, struct nnvts_device **
     if (!d) return out ? NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNVTS_STATUS_INVALID_ARGUMENT;
     const char *reason = n < (int)sizeof text && read_options(text, &o) ? NULL : options_expected();
     if (!reason) reason = common_open_cpu("threads=1", &d->judge);
-    if (!reason) reason = this_engine.open(&o, &d->self);
+    if (!reason && !(d->self = calloc(1, this_engine.bytes))) reason = "out of memory";
+    if (!reason) reason = this_engine.open(d->self, &o);
     if (reason) {
-        if (d->judge) d->judge->release(d->judge);
-        free(d);
+        release(&d->base);
         if (error) *error = reason;
         return NNVTS_STATUS_INVALID_ARGUMENT;
     }

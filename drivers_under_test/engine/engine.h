@@ -63,8 +63,10 @@ struct engine {
     const char *version;            /**< changes with the engine's */
     const char *const *own_options; /**< the keys of its own options, for messages and listings; NULL: none */
     bool whole;                     /**< it compiles all operations of a model together */
-    /** Starts the engine. A static string says why it can't run; NULL: *self is open. */
-    const char *(*open)(const struct engine_options *options, void **self);
+    size_t bytes;                   /**< of what it keeps while it is open: self */
+    /** Starts the engine; self is zeroed. A static string says why it can't run; NULL: it is open. */
+    const char *(*open)(void *self, const struct engine_options *options);
+    /** Ends it, also after an open that failed on its way; NULL: there is nothing to end. */
     void (*close)(void *self);
     /**
      * Compiles a graph: of one operation, or (whole) of all. NULL: it can't; taken, which has an entry for each

@@ -172,7 +172,8 @@ static void listen(int level, const char *text, void *user) {
 /** What ggml says before it ends the process; without this it would start a debugger. */
 static void mourn(const char *text) { fprintf(stderr, "ggml ends the process: %s\n", text); }
 
-static const char *open_engine(const struct engine_options *options, void **self) {
+static const char *open_engine(void *self, const struct engine_options *options) {
+    struct gg_engine *e = self;
     const char *lib = NULL, *backend = NULL, *device = NULL;
     for (uint32_t i = 0; i < options->count; i++) {
         const char *key = options->own[i].key, *value = options->own[i].value;
@@ -189,17 +190,11 @@ static const char *open_engine(const struct engine_options *options, void **self
                    "those of "
                    "all engines: \"threads=N\", \"loose\"";
     }
-    struct gg_engine *e = calloc(1, sizeof *e);
-    if (!e) return "out of memory";
     e->threads = options->threads;
     const char *error = gg_open_library(lib, backend, device, &e->lib);
-    if (error) {
-        free(e);
-        return error;
-    }
+    if (error) return error;
     e->lib.log_set(listen, NULL);
     e->lib.set_abort_callback(mourn);
-    *self = e;
     return NULL;
 }
 
@@ -209,8 +204,8 @@ const struct engine this_engine = {
     .version = "1.0.0",
     .own_options = own_options,
     .whole = true,
+    .bytes = sizeof(struct gg_engine),
     .open = open_engine,
-    .close = free,
     .compile = compile,
     .run = run,
     .discard = discard,

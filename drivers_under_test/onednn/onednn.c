@@ -68,21 +68,16 @@ static void close_engine(void *self) {
     struct dn_engine *e = self;
     if (e->stream) dnnl_stream_destroy(e->stream);
     if (e->cpu) dnnl_engine_destroy(e->cpu);
-    free(e);
 }
 
-static const char *open_engine(const struct engine_options *options, void **self) {
-    struct dn_engine *e = calloc(1, sizeof *e);
-    if (!e) return "out of memory";
+static const char *open_engine(void *self, const struct engine_options *options) {
+    struct dn_engine *e = self;
     e->threads = (int)options->threads;
     e->loose = options->loose;
-    if (dnnl_engine_create(&e->cpu, dnnl_cpu, 0) == dnnl_success &&
-        dnnl_stream_create(&e->stream, e->cpu, dnnl_stream_default_flags) == dnnl_success) {
-        *self = e;
-        return NULL;
-    }
-    close_engine(e);
-    return "oneDNN can't run on this machine";
+    return dnnl_engine_create(&e->cpu, dnnl_cpu, 0) == dnnl_success &&
+                   dnnl_stream_create(&e->stream, e->cpu, dnnl_stream_default_flags) == dnnl_success
+               ? NULL
+               : "oneDNN can't run on this machine";
 }
 
 static void discard(void *state) {
@@ -128,6 +123,7 @@ const struct engine this_engine = {
     .name = "onednn",
     .device = "nnvts-onednn",
     .version = "1.0.0-onednn-" TEXT(DNNL_VERSION_MAJOR) "." TEXT(DNNL_VERSION_MINOR) "." TEXT(DNNL_VERSION_PATCH),
+    .bytes = sizeof(struct dn_engine),
     .open = open_engine,
     .close = close_engine,
     .compile = compile,

@@ -232,23 +232,16 @@ static void close_engine(void *self) {
     if (e->memory) e->lib.ReleaseMemoryInfo(e->memory);
     engine_pass_nothing(&e->options);
     free(e->provider);
-    free(e);
 }
 
-static const char *open_engine(const struct engine_options *options, void **self) {
+static const char *open_engine(void *self, const struct engine_options *options) {
     const char *lib = NULL;
-    struct or_engine *e = calloc(1, sizeof *e);
-    if (!e) return "out of memory";
+    struct or_engine *e = self;
     e->threads = options->threads;
     const char *error = read_options(options, e, &lib);
     if (!error) error = or_open_library(lib, &e->lib);
     if (!error) error = open_environment(e);
-    if (!error) error = try_options(e);
-    if (error)
-        close_engine(e);
-    else
-        *self = e;
-    return error;
+    return error ? error : try_options(e);
 }
 
 const struct engine this_engine = {
@@ -257,6 +250,7 @@ const struct engine this_engine = {
     .version = "1.0.0",
     .own_options = own_options,
     .whole = true,
+    .bytes = sizeof(struct or_engine),
     .open = open_engine,
     .close = close_engine,
     .compile = compile,

@@ -258,23 +258,16 @@ static const char *open_accelerator(struct tf_engine *e, const char *plugin) {
 static void close_engine(void *self) {
     struct tf_engine *e = self;
     engine_pass_nothing(&e->accelerator.options);
-    free(e);
 }
 
-static const char *open_engine(const struct engine_options *options, void **self) {
+static const char *open_engine(void *self, const struct engine_options *options) {
     const char *lib = NULL, *plugin = NULL;
-    struct tf_engine *e = calloc(1, sizeof *e);
-    if (!e) return "out of memory";
+    struct tf_engine *e = self;
     e->threads = options->threads;
     e->loose = options->loose;
     const char *error = read_options(options, e, &lib, &plugin);
     if (!error) error = tf_open_library(lib, &e->lib);
-    if (!error) error = open_accelerator(e, plugin);
-    if (error)
-        close_engine(e);
-    else
-        *self = e;
-    return error;
+    return error ? error : open_accelerator(e, plugin);
 }
 
 const struct engine this_engine = {
@@ -283,6 +276,7 @@ const struct engine this_engine = {
     .version = "1.0.0",
     .own_options = own_options,
     .whole = true,
+    .bytes = sizeof(struct tf_engine),
     .open = open_engine,
     .close = close_engine,
     .compile = compile,

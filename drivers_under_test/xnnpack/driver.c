@@ -167,30 +167,24 @@ static bool run(void *self, void *state, void *const *data) {
     return true;
 }
 
-static const char *open_engine(const struct engine_options *options, void **self) {
+static const char *open_engine(void *self, const struct engine_options *options) {
+    struct xp_device *d = self;
     if (xnn_initialize(NULL) != xnn_status_success) return "XNNPACK can't run on this machine";
-    struct xp_device *d = calloc(1, sizeof *d);
-    if (!d) return "out of memory";
     d->loose = options->loose;
     if (options->threads > 1) d->threads = pthreadpool_create(options->threads);
-    if (options->threads > 1 && !d->threads) {
-        free(d);
-        return "XNNPACK can't start its threads";
-    }
-    *self = d;
-    return NULL;
+    return options->threads > 1 && !d->threads ? "XNNPACK can't start its threads" : NULL;
 }
 
 static void close_engine(void *self) {
     struct xp_device *d = self;
     if (d->threads) pthreadpool_destroy(d->threads);
-    free(d);
 }
 
 const struct engine this_engine = {
     .name = "xnnpack",
     .device = "nnvts-xnnpack",
     .version = "1.0.0-xnnpack-2022-02",
+    .bytes = sizeof(struct xp_device),
     .open = open_engine,
     .close = close_engine,
     .compile = compile,
