@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/nearest.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -77,8 +78,7 @@ static enum nnv_status find_folders(struct folders *f, struct nnv_arena *arena, 
         env += len + (env[len] == ':');
     }
     char exe[PATH_MAX_BYTES], library[PATH_MAX_BYTES];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    exe[n > 0 ? n : 0] = 0;
+    (void)nnv_file_of_program(exe, sizeof exe);
     static const char *const below_exe[] = {"drivers", "../lib/nnvts/drivers"};
     static const char *const below_library[] = {"../drivers", "nnvts/drivers"};
     /* libneuralnetworks.so lies elsewhere than the program that uses it. */

@@ -400,6 +400,26 @@ void nnv_file_list_free(char **paths, size_t count) {
     free(paths);
 }
 
+bool nnv_file_line(const char *path, const char *key, char *line, size_t room) {
+    const size_t n = strlen(key);
+    bool found = false;
+    FILE *f = fopen(path, "re");
+    while (f && !found && fgets(line, (int)room, f)) found = strncmp(line, key, n) == 0;
+    if (f) fclose(f);
+    line[found ? strcspn(line, "\n") : 0] = '\0';
+    if (found && n > 0) {
+        const char *value = line + n + strspn(line + n, ": \t");
+        memmove(line, value, strlen(value) + 1);
+    }
+    return *line != '\0';
+}
+
+bool nnv_file_of_program(char *path, size_t room) {
+    const ssize_t n = readlink("/proc/self/exe", path, room - 1);
+    path[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
 const char *nnv_file_temp(void) {
     const char *folder = getenv("TMPDIR");
     return folder && *folder ? folder : "/tmp";

@@ -53,6 +53,14 @@ NNV_USE_RESULT enum nnv_status nnv_file_try(const char *path, bool folder, struc
 NNV_USE_RESULT enum nnv_status nnv_file_list(const char *path, const char *const *suffixes, char ***paths,
                                              size_t *count, struct nnv_err *err);
 void nnv_file_list_free(char **paths, size_t count);
+/**
+ * The first line of the file that begins with key ("": the first line): what stands behind key and a colon, without the
+ * end of the line. False, and line is "", if there is no such line or nothing in it. For the small files of /proc and
+ * /sys.
+ */
+bool nnv_file_line(const char *path, const char *key, char *line, size_t room);
+/** The path of the program that runs; false, and path is "", if the system does not say. */
+bool nnv_file_of_program(char *path, size_t room);
 /** The folder for what is soon deleted: TMPDIR, or /tmp. */
 const char *nnv_file_temp(void);
 /** write() all n bytes to fd, retrying; a full disk is an error that says so. */

@@ -74,7 +74,6 @@ struct nnv_annotator nnv_support_annotator(struct nnv_support *s);
 
 struct nnv_region {
     int target;
-    const struct nnv_scope *scope;
     struct nnv_relay_expr **ops; /**< in evaluation order */
     size_t n_ops;
 };

@@ -14,7 +14,6 @@ struct matcher {
     bool *named;                      /**< by place on the trail: its value's name was bound there, too */
     uint32_t n_trail;
     uint32_t steps;
-    size_t cap_path;
 };
 
 enum { MOST_PATH_NODES = 4096 };

@@ -150,7 +150,6 @@ static bool list_regions(const struct nnv_region_graph *g, const struct nnv_scop
             number[i] = (uint32_t)out->n;
             out->regions[out->n++] = (struct nnv_region){
                 .target = g->nodes[i].kind % (int)g->n_targets,
-                .scope = f->of[g->exprs[i]->id],
             };
         }
         out->of[g->exprs[i]->id] = number[first[i]] + 1;

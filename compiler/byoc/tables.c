@@ -26,3 +26,11 @@ const char *nnv_shipped_table(const char *name, size_t *len) {
     }
     return NULL;
 }
+
+enum nnv_status nnv_table_open(const char *name, struct nnv_arena *arena, struct nnv_pattern_table *table,
+                               struct nnv_err *err) {
+    size_t len;
+    const char *shipped = nnv_shipped_table(name, &len);
+    return shipped ? nnv_pattern_read(shipped, len, name, arena, table, err)
+                   : nnv_pattern_load(name, arena, table, err);
+}

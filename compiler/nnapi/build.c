@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/text.h"
 
 enum { MOST_WORDS = 16 /**< of $CXX */, SAID = 4096 };
@@ -20,10 +21,7 @@ enum { MOST_WORDS = 16 /**< of $CXX */, SAID = 4096 };
 const char *nnv_build_library_folder(struct nnv_arena *arena) {
     static const char *const folders[] = {"lib", "../lib"};
     char exe[PATH_MAX], full[PATH_MAX];
-    const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (n <= 0) return NULL;
-    exe[n] = 0;
-    char *slash = strrchr(exe, '/');
+    char *slash = nnv_file_of_program(exe, sizeof exe) ? strrchr(exe, '/') : NULL;
     if (!slash) return NULL;
     *slash = 0;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {

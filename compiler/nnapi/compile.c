@@ -46,12 +46,9 @@ enum nnv_status nnv_compile_load(const char *text, size_t len, const char *name,
 
 static enum nnv_status merge_composites(const struct compiling *c) {
     struct nnv_pattern_table table;
-    size_t len;
     const char *name = c->options->patterns ? c->options->patterns : "nnapi";
     if (strcmp(name, NNV_NO_TABLE) == 0) return NNV_OK;
-    const char *shipped = nnv_shipped_table(name, &len);
-    enum nnv_status st = shipped ? nnv_pattern_read(shipped, len, name, c->arena, &table, c->err)
-                                 : nnv_pattern_load(name, c->arena, &table, c->err);
+    enum nnv_status st = nnv_table_open(name, c->arena, &table, c->err);
     return st == NNV_OK ? nnv_merge_composite(c->m, &table, c->err) : st;
 }
 

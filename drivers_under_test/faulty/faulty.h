@@ -116,7 +116,6 @@ struct bug {
     /** Of bursts: what replaces execute and release_memory; burst.c. */
     enum nnvts_status (*burst_execute)(struct burst *b, const struct burst_call *k);
     enum nnvts_status (*burst_release)(struct burst *b, int64_t memory_token);
-    bool no_prepared;     /**< prepare_model answers NONE without a prepared model */
     bool legal;           /**< no bug: it differs within what the rules allow */
     const char *survives; /**< why no suite can see it; NULL: one must */
     const char *spoils;   /**< see planted.h; edits for one operation need not say it */

@@ -52,7 +52,6 @@ struct ndk_device {
     char name[256], version[1024];
     struct nnvts_operand_performance *performance;
     struct nnvts_extension *extensions;
-    uint8_t *cached;      /**< cache.c's: nothing but room */
     pthread_mutex_t lock; /**< guards what follows */
     struct ndk_buffer *buffers;
     uint32_t last_token;

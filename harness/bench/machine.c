@@ -8,21 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_BYTES = 512 };
+#include "base/file.h"
 
-/** The first line of a file, without its end; false if there is none. */
-static bool read_line(const char *path, char *line, int room) {
-    FILE *f = fopen(path, "re");
-    const bool good = f && fgets(line, room, f);
-    if (f) fclose(f);
-    if (good) line[strcspn(line, "\n")] = '\0';
-    return good && *line;
-}
+enum { PATH_BYTES = 512 };
 
 /** The number that a file begins with; NaN where there is none. */
 static double read_number(const char *path) {
     char line[64], *end;
-    if (!read_line(path, line, sizeof line)) return (double)NAN;
+    if (!nnv_file_line(path, "", line, sizeof line)) return (double)NAN;
     const double v = strtod(line, &end);
     return end == line ? (double)NAN : v;
 }
@@ -54,21 +47,17 @@ static void set(json_t *j, const char *name, double v) {
 }
 
 /** A file of the cgroup of this process, of version 2, or of the root of either version. */
-static bool cgroup_line(const char *root, const char *name, const char *old, char *line, int room) {
-    char path[PATH_BYTES], own[PATH_BYTES] = "";
+static bool cgroup_line(const char *root, const char *name, const char *old, char *line, size_t room) {
+    char path[PATH_BYTES], own[PATH_BYTES];
     snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-    FILE *f = fopen(path, "re");
-    while (f && fgets(own, sizeof own, f))
-        if (strncmp(own, "0::", 3) == 0) break;
-    if (f) fclose(f);
-    own[strcspn(own, "\n")] = '\0';
-    if (strncmp(own, "0::", 3) != 0 || snprintf(path, sizeof path, "%s/sys/fs/cgroup%s/%s", root, own + 3, name) < 0)
-        *path = '\0';
-    if (*path && read_line(path, line, room)) return true;
+    if (nnv_file_line(path, "0::", own, sizeof own) &&
+        snprintf(path, sizeof path, "%s/sys/fs/cgroup%s/%s", root, own, name) < (int)sizeof path &&
+        nnv_file_line(path, "", line, room))
+        return true;
     snprintf(path, sizeof path, "%s/sys/fs/cgroup/%s", root, name);
-    if (read_line(path, line, room)) return true;
+    if (nnv_file_line(path, "", line, room)) return true;
     snprintf(path, sizeof path, "%s/sys/fs/cgroup/%s", root, old);
-    return read_line(path, line, room);
+    return nnv_file_line(path, "", line, room);
 }
 
 /** What the cgroup lets this process have: processors, and memory. */
@@ -91,7 +80,7 @@ json_t *nnv_machine_state(const char *root) {
     double celsius = (double)NAN;
     json_t *j = json_object();
     snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", root);
-    if (read_line(path, governor, sizeof governor)) json_object_set_new(j, "governor", json_string(governor));
+    if (nnv_file_line(path, "", governor, sizeof governor)) json_object_set_new(j, "governor", json_string(governor));
     set(j, "mhz", number_at(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq") / 1000);
     set(j, "mhz_max", number_at(root, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq") / 1000);
     each_number(root, "/sys/class/thermal/thermal_zone*/temp", keep_largest, &celsius);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/stats.h"
 #include "harness/bench/machine.h"
 #include "harness/bench/scenario.h"
@@ -65,12 +66,7 @@ struct bench {
 /** A number of /proc/self/status in kB, as bytes. */
 static uint64_t memory_of(const char *key) {
     char line[256];
-    unsigned long long kb = 0;
-    FILE *f = fopen("/proc/self/status", "re");
-    while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, key, strlen(key)) == 0) kb = strtoull(line + strlen(key) + 1, NULL, 10);
-    if (f) fclose(f);
-    return kb * 1024;
+    return nnv_file_line("/proc/self/status", key, line, sizeof line) ? (uint64_t)strtoull(line, NULL, 10) * 1024 : 0;
 }
 
 /** From here on the peak of memory counts anew. */
@@ -200,8 +196,8 @@ static void freshen(struct bench *b, uint32_t set, uint32_t number) {
 }
 
 /**
- * New inputs against the same again, in turns, so that the machine's moods meet both. On the way to another machine a
- * new input takes longer: there the driver's own time counts.
+ * New inputs against the same again, in turns, so that a machine that becomes slower or faster slows both. On the way
+ * to another machine a new input takes longer: there the driver's own time counts.
  */
 static bool time_inputs(struct bench *b) {
     enum { TURNS = 6, EACH = 8 };
@@ -329,7 +325,7 @@ static void run_all(struct bench *b) {
     r->overrun = s->overrun;
     r->checked = s->checked;
     if (s->checked > 0) r->timed_error = s->error;
-    b->peak = memory_of("VmHWM:"); /* before memory is taken to empty caches with */
+    b->peak = memory_of("VmHWM"); /* before memory is taken to empty caches with */
     if (b->options->cold && !compare_caches(b)) return;
     r->noise = fmax(noise, noise_of_machine());
     r->state = NNV_BENCH_DONE;
@@ -347,7 +343,7 @@ static enum nnv_status measure(struct nnv_answering *in, struct nnv_err *err) {
     struct nnv_bench_result *r = &a->result;
     struct bench b = {.work = q->work, .options = q->options, .arena = in->arena, .answer = a, .result = r};
     forget_peak();
-    const uint64_t before = memory_of("VmRSS:");
+    const uint64_t before = memory_of("VmRSS");
     a->samples.ns = a->ns;
     a->samples.room = NNV_BENCH_MOST_SAMPLES;
     r->state = NNV_BENCH_ERROR;
@@ -360,7 +356,7 @@ static enum nnv_status measure(struct nnv_answering *in, struct nnv_err *err) {
     snprintf(r->device, sizeof r->device, "%s", in->client->device->name);
     snprintf(r->version, sizeof r->version, "%s", in->client->device->version);
     run_all(&b);
-    if (b.peak == 0) b.peak = memory_of("VmHWM:");
+    if (b.peak == 0) b.peak = memory_of("VmHWM");
     r->peak_bytes = b.peak > before ? b.peak - before : 0;
     close_all(&b);
     return NNV_OK;

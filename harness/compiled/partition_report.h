@@ -25,7 +25,7 @@ struct nnv_partition_report {
     const char *const **nodes; /**< by region: names of its values */
     size_t *n_nodes, n_regions;
     struct nnv_host_row *host;
-    size_t n_host, n_rows;
+    size_t n_host;
     struct nnv_host_row ifs, loops; /**< those that are on the host: how many, and why the first is */
 };
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_out.h"
+
 /** A copy of s in the list's arena; before: the same member of the case before, which is often equal. */
 static bool copy(struct nnv_arena *arena, const char *before, const char *s, const char **to) {
     *to = before && strcmp(before, s) == 0 ? before : nnv_arena_strdup(arena, s);
@@ -27,6 +29,14 @@ enum nnv_status nnv_case_add(struct nnv_case_list *list, const struct nnv_case *
         return nnv_fail(err, NNV_NO_MEMORY, "out of memory for a case");
     list->item[list->count++] = added;
     return NNV_OK;
+}
+
+void nnv_case_json(struct nnv_json_out *j, const struct nnv_case *c) {
+    nnv_json_string(j, "case", c->name);
+    nnv_json_string(j, "suite", c->suite);
+    nnv_json_string(j, "op", c->op);
+    nnv_json_string(j, "type", c->type);
+    nnv_json_string(j, "tags", c->tags);
 }
 
 bool nnv_case_has_tag(const struct nnv_case *c, const char *tag) {

@@ -34,6 +34,9 @@ struct nnv_case_list {
 };
 /** Appends a copy of c (its strings are copied too, file and data are not). NNV_NO_MEMORY. */
 NNV_USE_RESULT enum nnv_status nnv_case_add(struct nnv_case_list *list, const struct nnv_case *c, struct nnv_err *err);
+struct nnv_json_out;
+/** What a case is called and is about, as the first members of an object. */
+void nnv_case_json(struct nnv_json_out *j, const struct nnv_case *c);
 /** Whether the tag is among the case's. */
 bool nnv_case_has_tag(const struct nnv_case *c, const char *tag);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/rng.h"
 #include "base/process.h"
@@ -28,17 +29,8 @@ bool nnv_json_is_array(const char *s, size_t n) {
 
 /** "model name" of the first processor. */
 static void add_cpu(struct nnv_json_out *j, const char *fallback) {
-    char line[256];
-    FILE *f = fopen("/proc/cpuinfo", "re");
-    const char *name = NULL;
-    while (f != NULL && name == NULL && fgets(line, sizeof line, f) != NULL) {
-        if (strncmp(line, "model name", 10) != 0) continue;
-        line[strcspn(line, "\n")] = '\0';
-        name = strchr(line, ':');
-        if (name != NULL) name += 1 + strspn(name + 1, " ");
-    }
-    if (f != NULL) fclose(f);
-    nnv_json_string(j, "cpu", name != NULL ? name : fallback);
+    char name[256];
+    nnv_json_string(j, "cpu", nnv_file_line("/proc/cpuinfo", "model name", name, sizeof name) ? name : fallback);
 }
 
 static void add_machine(struct nnv_json_out *j) {
@@ -189,11 +181,7 @@ void nnv_record_case(const struct nnv_case *c, const struct nnv_ended *e, const 
         remark = "nnvts: the comparisons came damaged from the worker";
     }
     nnv_json_open(&j, NULL, '{');
-    nnv_json_string(&j, "case", c->name);
-    nnv_json_string(&j, "suite", c->suite);
-    nnv_json_string(&j, "op", c->op);
-    nnv_json_string(&j, "type", c->type);
-    nnv_json_string(&j, "tags", c->tags);
+    nnv_case_json(&j, c);
     nnv_json_string(&j, "verdict", nnv_verdict_name(verdict));
     if (verdict != NNVTS_PASS) nnv_json_string(&j, "why", nnv_why_name(nnv_why_of(verdict, e->why)));
     if (verdict == NNVTS_FAIL) nnv_json_string(&j, "mode", e->mode);

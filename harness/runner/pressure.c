@@ -2,13 +2,12 @@
 #include "harness/runner/pressure.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/process.h"
 
 static void use_processor(void) {
     for (volatile uint64_t n = 0;; n++) continue;
@@ -25,15 +24,10 @@ static void use_memory(void) {
 }
 
 static enum nnv_status start(struct nnv_pressure *p, void (*use)(void), struct nnv_err *err) {
-    const pid_t parent = getpid();
     if (p->count == NNV_PRESSURE_PROCESSES) return NNV_OK;
-    const pid_t child = fork();
+    const pid_t child = nnv_process_fork(); /* what else is a child was left behind by a driver, and is ended */
     if (child < 0) return nnv_fail(err, NNV_IO, "no process for --pressure: %s", strerror(errno));
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) _exit(1);
-        use();
-    }
+    if (child == 0) use();
     p->process[p->count++] = child;
     return NNV_OK;
 }
@@ -56,7 +50,8 @@ enum nnv_status nnv_pressure_begin(struct nnv_pressure *p, const char *kinds, st
 }
 
 void nnv_pressure_end(struct nnv_pressure *p) {
-    for (int i = 0; i < p->count; i++) kill(p->process[i], SIGKILL);
-    for (int i = 0; i < p->count; i++) waitpid(p->process[i], NULL, 0);
+    struct nnv_end end;
+    for (int i = 0; i < p->count; i++) nnv_process_kill(p->process[i]);
+    for (int i = 0; i < p->count; i++) nnv_process_wait(p->process[i], 0, &end);
     p->count = 0;
 }

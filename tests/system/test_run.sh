@@ -74,6 +74,7 @@ test_json() {
 }
 test_stress_and_pressure() {
     check 0 nnvts run --driver cpu --stress 1 --pressure cpu,memory --out out
+    hasnt "$ERR" "of the driver behind"
     same "$(grep -c 'exec/many/stress/' out/cases.tsv)" "$(wc -l <out/cases.tsv)"
     check 2 nnvts run --driver cpu --pressure heat --out out
     check 0 nnvts run --driver cpu --stress 0.2 --suspend-hook "echo \$NNVTS_WHAT \$NNVTS_CASE >>$PWD/gone" --out suspended

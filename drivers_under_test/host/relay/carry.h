@@ -43,7 +43,6 @@ struct host_carry {
     struct host_hold *holds, **last_hold;
     struct host_piece *pieces; /**< remembered, oldest at `oldest` */
     uint32_t piece_count, piece_room, oldest;
-    uint64_t piece_bytes;
     uint32_t numbers;
 };
 void host_carry_begin(struct host_carry *c, struct host_frames *frames, bool far);

@@ -55,9 +55,8 @@ static const char *replaced(struct nnv_arena *arena, const char *text, const cha
 static enum nnv_status find_place(struct nnv_arena *arena, struct place *out, struct nnv_err *err) {
     static const char *const places[][2] = {{"../include", "../lib"}, {"../include", "lib"}};
     char exe[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (n <= 0) return nnv_fail(err, NNV_IO, "where this program lies cannot be found out (/proc/self/exe)");
-    exe[n] = '\0';
+    if (!nnv_file_of_program(exe, sizeof exe))
+        return nnv_fail(err, NNV_IO, "where this program lies cannot be found out (/proc/self/exe)");
     out->nnvts = nnv_arena_strdup(arena, exe);
     *strrchr(exe, '/') = '\0';
     for (size_t i = 0; i < sizeof places / sizeof *places && out->nnvts; i++) {

@@ -89,15 +89,18 @@ static enum nnv_status warn_of_entries(const struct command *x, const struct nnv
     return s;
 }
 
+/** True for the name of a table that nnvts has, and for none at all. */
+static bool is_shipped(const char *patterns) {
+    size_t len;
+    return strcmp(patterns, NNV_NO_TABLE) == 0 || nnv_shipped_table(patterns, &len);
+}
+
 /** --patterns: the name of a table that nnvts has, or a file. */
 static enum nnv_status merge_composites(const struct command *x, struct nnv_relay_module *m, struct nnv_err *err) {
     struct nnv_pattern_table table;
-    size_t len;
     if (strcmp(x->patterns, NNV_NO_TABLE) == 0) return NNV_OK;
-    const char *known = nnv_shipped_table(x->patterns, &len);
-    enum nnv_status s = known ? nnv_pattern_read(known, len, x->patterns, x->c.arena, &table, err)
-                              : nnv_pattern_load(x->patterns, x->c.arena, &table, err);
-    if (s == NNV_OK && !known) s = warn_of_entries(x, &table, err);
+    enum nnv_status s = nnv_table_open(x->patterns, x->c.arena, &table, err);
+    if (s == NNV_OK && !is_shipped(x->patterns)) s = warn_of_entries(x, &table, err);
     return s == NNV_OK ? nnv_merge_composite(m, &table, err) : s;
 }
 
@@ -143,12 +146,6 @@ static bool try_composite(void *ctx, size_t target, const struct nnv_relay_expr 
     const struct trial *t = ctx;
     return !asks_converter(t->x, target) || !is_typed(call) || !t->converter.accepts_composite ||
            t->converter.accepts_composite(t->converter.ctx, 0, call);
-}
-
-/** True for the name of a table that nnvts has, and for none at all. */
-static bool is_shipped(const char *patterns) {
-    size_t len;
-    return strcmp(patterns, NNV_NO_TABLE) == 0 || nnv_shipped_table(patterns, &len);
 }
 
 /** True if nothing says what is supported, so that the converter to NNAPI is asked: composites of a table that is given

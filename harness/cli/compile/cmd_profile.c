@@ -34,11 +34,8 @@ struct command {
 
 static enum nnv_status merge_composites(struct command *x, struct nnv_relay_module *m, struct nnv_err *err) {
     struct nnv_pattern_table table;
-    size_t len;
     if (strcmp(x->patterns, NNV_NO_TABLE) == 0) return NNV_OK;
-    const char *known = nnv_shipped_table(x->patterns, &len);
-    enum nnv_status s = known ? nnv_pattern_read(known, len, x->patterns, x->c.arena, &table, err)
-                              : nnv_pattern_load(x->patterns, x->c.arena, &table, err);
+    enum nnv_status s = nnv_table_open(x->patterns, x->c.arena, &table, err);
     if (s == NNV_OK) s = nnv_merge_composite(m, &table, err);
     return s == NNV_OK ? nnv_relay_check(m, err) : s;
 }

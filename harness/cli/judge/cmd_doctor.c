@@ -60,21 +60,6 @@ static void begin(struct doctor *d, const char *group) {
 
 /* -------------------------------------------------------------------- machine */
 
-/** The value of a line "key : value" of a file, or "". */
-static const char *line_of(const char *path, const char *key) {
-    static char line[8192];
-    FILE *f = fopen(path, "r");
-    const char *value = "";
-    while (f && !*value && fgets(line, sizeof line, f)) {
-        const char *colon = strchr(line, ':');
-        if (!colon || strncmp(line, key, strlen(key)) != 0) continue;
-        line[strcspn(line, "\n")] = '\0';
-        value = colon + 1 + strspn(colon + 1, " \t");
-    }
-    if (f) fclose(f);
-    return value;
-}
-
 static void check_features(struct doctor *d) {
     const struct {
         const char *name;
@@ -103,12 +88,14 @@ static void check_features(struct doctor *d) {
 
 static void check_machine(struct doctor *d) {
     struct utsname u;
+    char processor[256];
     double load[1] = {0};
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), page = (uint64_t)sysconf(_SC_PAGESIZE);
     begin(d, "machine");
     if (uname(&u) == 0) find(d, GOOD, "system", "%s %s %s", u.sysname, u.release, u.machine);
-    find(d, GOOD, "processor", "%ld of %s", cores, line_of("/proc/cpuinfo", "model name"));
+    nnv_file_line("/proc/cpuinfo", "model name", processor, sizeof processor);
+    find(d, GOOD, "processor", "%ld of %s", cores, processor);
     check_features(d);
     find(d, pages * page >= UINT64_C(2) << 30 ? GOOD : DOUBTFUL, "memory", "%.1f GB%s", (double)(pages * page) / 1e9,
          pages * page >= UINT64_C(2) << 30 ? "" : ": run with --jobs 1");

@@ -46,11 +46,7 @@ static void print_json(const struct nnv_case *c, const struct nnv_times *times, 
     struct nnv_json_out j = {.text = line};
     nnv_text_clear(line);
     nnv_json_open(&j, NULL, '{');
-    nnv_json_string(&j, "case", c->name);
-    nnv_json_string(&j, "suite", c->suite);
-    nnv_json_string(&j, "op", c->op);
-    nnv_json_string(&j, "type", c->type);
-    nnv_json_string(&j, "tags", c->tags);
+    nnv_case_json(&j, c);
     nnv_json_raw(&j, "level", "%d", c->level);
     if (times != NULL) {
         nnv_json_raw(&j, "seconds", "%.6f", nnv_times_of(times, c, &measured) / 1e6);

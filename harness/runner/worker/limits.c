@@ -6,9 +6,11 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "nnvts/result.h"
 
 #if defined(__has_feature)
@@ -26,13 +28,10 @@ void nnv_limit_memory(uint64_t bytes) {
 #if defined(HAS_SANITIZER)
     (void)bytes;
 #else
-    FILE *f = fopen("/proc/self/statm", "re");
-    unsigned long long pages = 0;
-    if (f != NULL && fscanf(f, "%llu", &pages) == 1) {
-        rlim_t limit = pages * (rlim_t)sysconf(_SC_PAGESIZE) + bytes;
-        setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit});
-    }
-    if (f != NULL) fclose(f);
+    char line[128];
+    if (!nnv_file_line("/proc/self/statm", "", line, sizeof line)) return;
+    const rlim_t limit = strtoull(line, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE) + bytes;
+    setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit});
 #endif
 }
 
@@ -40,16 +39,10 @@ void nnv_limit_files(uint64_t bytes) { setrlimit(RLIMIT_FSIZE, &(struct rlimit){
 
 bool nnv_written(pid_t pid, uint64_t *bytes) {
     char path[64], line[128];
-    bool told = false;
-    if (pid == 0)
-        snprintf(path, sizeof path, "/proc/self/io");
-    else
-        snprintf(path, sizeof path, "/proc/%d/io", (int)pid);
-    FILE *f = fopen(path, "re");
-    while (f != NULL && !told && fgets(line, sizeof line, f) != NULL)
-        told = sscanf(line, "write_bytes: %" SCNu64, bytes) == 1;
-    if (f != NULL) fclose(f);
-    return told;
+    snprintf(path, sizeof path, "/proc/%d/io", (int)(pid ? pid : getpid()));
+    if (!nnv_file_line(path, "write_bytes", line, sizeof line)) return false;
+    *bytes = strtoull(line, NULL, 10);
+    return true;
 }
 
 /** The lowest free descriptor, INT_MAX if there is none; 0 if that can't be told: a driver has closed them. */

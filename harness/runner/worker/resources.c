@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 
 enum { FAMILY = 256, PATH_BYTES = 64, LINE_BYTES = 512 };
 
@@ -108,21 +109,12 @@ static bool is_member(const struct family *f, pid_t pid) {
     return false;
 }
 
-/** The first line of a small file; false if it can't be read. */
-static bool read_line(const char *path, char *line) {
-    FILE *file = fopen(path, "re");
-    if (!file) return false;
-    bool ok = fgets(line, LINE_BYTES, file) != NULL;
-    fclose(file);
-    return ok;
-}
-
 /** The parent of a process that is no zombie; 0 if there is none. */
 static pid_t parent_of(const char *pid) {
     char path[PATH_BYTES], line[LINE_BYTES], state;
     long parent;
     snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
-    if (!read_line(path, line)) return 0;
+    if (!nnv_file_line(path, "", line, sizeof line)) return 0;
     const char *behind_name = strrchr(line, ')');
     if (!behind_name || sscanf(behind_name + 1, " %c %ld", &state, &parent) != 2 || state == 'Z') return 0;
     return (pid_t)parent;
@@ -155,14 +147,10 @@ static bool count_entries(pid_t pid, const char *what, uint32_t *count) {
 
 static bool add_memory(pid_t pid, uint64_t *bytes) {
     char path[PATH_BYTES], line[LINE_BYTES];
-    unsigned long long kib;
-    bool found = false;
     snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
-    FILE *file = fopen(path, "re");
-    while (file && !found && fgets(line, sizeof line, file)) found = sscanf(line, "RssAnon: %llu", &kib) == 1;
-    if (file) fclose(file);
-    if (found) *bytes += kib * 1024;
-    return found;
+    if (!nnv_file_line(path, "RssAnon", line, sizeof line)) return false;
+    *bytes += (uint64_t)strtoull(line, NULL, 10) * 1024;
+    return true;
 }
 
 /** Counts those of the family but the first `without`. */

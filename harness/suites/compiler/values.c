@@ -76,12 +76,10 @@ static enum nnv_status all_refused(struct work *w, const struct nnv_convert_supp
 static enum nnv_status divide(struct work *w, struct nnv_err *err) {
     struct nnv_pattern_table table;
     struct nnv_partition partition;
-    size_t len;
-    const char *text = nnv_shipped_table("nnapi", &len);
     const struct nnv_convert_options options = {0};
     enum nnv_status s = load(w, &w->before, err);
     if (s == NNV_OK) s = load(w, &w->m, err);
-    if (s == NNV_OK) s = nnv_pattern_read(text, len, "nnapi", w->arena, &table, err);
+    if (s == NNV_OK) s = nnv_table_open("nnapi", w->arena, &table, err);
     if (s == NNV_OK) s = nnv_merge_composite(w->m, &table, err);
     if (s != NNV_OK) return s;
     struct nnv_convert_support *support = nnv_convert_support_new(w->m, &options, w->arena);

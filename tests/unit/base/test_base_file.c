@@ -406,6 +406,38 @@ static void test_names_of_devices(void **state) {
     unlink(file);
 }
 
+static void lines_of_small_files(void **state) {
+    static const char text[] = "model name\t: some: cpu \nmodel\t: 7\nRssAnon:\t  12 kB\n0::/a/b\n\nlast";
+    static const struct {
+        const char *key, *line;
+    } rows[] = {{"", "model name\t: some: cpu "},
+                {"model name", "some: cpu "},
+                {"RssAnon", "12 kB"},
+                {"0::", "/a/b"},
+                {"last", ""},
+                {"none", ""}};
+    struct nnv_err err = {0};
+    char line[32];
+    (void)state;
+    assert_int_equal(nnv_file_write(in_folder("lines"), text, sizeof text - 1, &err), NNV_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(nnv_file_line(in_folder("lines"), rows[i].key, line, sizeof line), *rows[i].line != '\0');
+        assert_string_equal(line, rows[i].line);
+    }
+    strcpy(line, "before");
+    assert_false(nnv_file_line(in_folder("not there"), "", line, sizeof line));
+    assert_string_equal(line, "");
+    assert_int_equal(nnv_file_write(in_folder("lines"), "\nx\n", 3, &err), NNV_OK);
+    assert_false(nnv_file_line(in_folder("lines"), "", line, sizeof line));
+}
+
+static void the_program_has_a_path(void **state) {
+    char path[4096];
+    (void)state;
+    assert_true(nnv_file_of_program(path, sizeof path));
+    assert_string_equal(strrchr(path, '/'), "/test_base_file");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_of_devices),
@@ -421,6 +453,8 @@ int main(void) {
         cmocka_unit_test(a_lost_descriptor_is_not_believed),
         cmocka_unit_test(temporary_files_are_new),
         cmocka_unit_test(errors_hold_no_control_characters),
+        cmocka_unit_test(lines_of_small_files),
+        cmocka_unit_test(the_program_has_a_path),
         cmocka_unit_test(listings_are_sorted_and_filtered),
     };
     return cmocka_run_group_tests(tests, begin, end);
