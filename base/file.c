@@ -99,6 +99,16 @@ enum nnv_status nnv_file_read(const char *path, size_t limit, char **data, size_
     return status;
 }
 
+enum nnv_status nnv_file_load(const char *path, size_t limit, struct nnv_arena *arena, char **data, size_t *size,
+                              struct nnv_err *err) {
+    char *read = NULL;
+    const enum nnv_status st = nnv_file_read(path, limit, &read, size, err);
+    if (st != NNV_OK) return st;
+    *data = nnv_arena_copy(arena, read, *size + 1);
+    free(read);
+    return *data ? NNV_OK : nnv_no_memory(err);
+}
+
 /* ------------------------------------------------------------------ writing */
 
 enum nnv_status nnv_write_all(int fd, const void *data, size_t n, const char *name, struct nnv_err *err) {
@@ -320,11 +330,8 @@ struct listing {
 };
 
 static bool wanted(const char *path, const char *const *suffixes) {
-    size_t n = strlen(path);
-    for (; *suffixes; suffixes++) {
-        size_t k = strlen(*suffixes);
-        if (k <= n && strcmp(path + n - k, *suffixes) == 0) return true;
-    }
+    for (; *suffixes; suffixes++)
+        if (nnv_ends_with(path, *suffixes)) return true;
     return false;
 }
 

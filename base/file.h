@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "base/text.h"
 
 /** The path of standard output; see nnv_file_take_stdout(). */
@@ -22,6 +23,9 @@
  */
 NNV_USE_RESULT enum nnv_status nnv_file_read(const char *path, size_t limit, char **data, size_t *size,
                                              struct nnv_err *err);
+/** The same into memory of the arena. */
+NNV_USE_RESULT enum nnv_status nnv_file_load(const char *path, size_t limit, struct nnv_arena *arena, char **data,
+                                             size_t *size, struct nnv_err *err);
 /** Replaces path by data in one step (temporary file, fsync, rename): never half written. */
 NNV_USE_RESULT enum nnv_status nnv_file_write(const char *path, const void *data, size_t size, struct nnv_err *err);
 /** The same without waiting for the disk: for what can be made again. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -85,4 +86,25 @@ const char *nnv_json_skip(const char *s, const char *end, int depth) {
         if (*s != ',') return NULL;
         s = skip_space(s + 1, end);
     }
+}
+
+bool nnv_json_number(const json_t *value, double *out) {
+    *out = NAN;
+    const char *s = json_string_value(value);
+    if (json_is_number(value)) {
+        *out = json_number_value(value);
+    } else if (s == NULL) {
+        return false;
+    } else if (strcmp(s, "Infinity") == 0) {
+        *out = INFINITY;
+    } else if (strcmp(s, "-Infinity") == 0) {
+        *out = -INFINITY;
+    } else {
+        return strcmp(s, "NaN") == 0;
+    }
+    return true;
+}
+
+json_t *nnv_json_any(double v) {
+    return isfinite(v) ? json_real(v) : json_string(isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity");
 }

@@ -81,6 +81,11 @@ void nnv_text_addf(struct nnv_text *t, const char *fmt, ...) {
 
 /* ----------------------------------------------------------------- escaping */
 
+bool nnv_ends_with(const char *s, const char *end) {
+    const size_t n = strlen(s), k = strlen(end);
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
 const char *nnv_utf8_next(const char *s, const char *end, uint32_t *point) {
     static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char first = (unsigned char)*s;

@@ -41,6 +41,8 @@ void nnv_text_add_xml(struct nnv_text *t, const char *s);
 void nnv_text_add_legal(struct nnv_text *t, const char *s);
 /** Text inside a quoted string of the dot language; control characters become spaces. */
 void nnv_text_add_dot(struct nnv_text *t, const char *s);
+/** Whether s ends with these characters, such as ".json". */
+bool nnv_ends_with(const char *s, const char *end);
 /** Behind the UTF-8 character at s < end, whose code point *point (may be NULL) becomes; NULL if it is malformed. */
 const char *nnv_utf8_next(const char *s, const char *end, uint32_t *point);
 /** Standard base64 with padding. */

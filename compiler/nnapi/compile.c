@@ -25,16 +25,6 @@ struct compiling {
 /* ------------------------------------------------------------------------- files */
 
 /** Reads a file; what is read belongs to the arena. */
-static enum nnv_status read_file(const char *path, size_t limit, struct nnv_arena *arena, char **data, size_t *size,
-                                 struct nnv_err *err) {
-    char *read = NULL;
-    enum nnv_status st = nnv_file_read(path, limit, &read, size, err);
-    if (st != NNV_OK) return st;
-    *data = nnv_arena_copy(arena, read, *size + 1);
-    free(read);
-    return *data ? NNV_OK : nnv_no_memory(err);
-}
-
 enum nnv_status nnv_compile_load(const char *text, size_t len, const char *name, const struct nnv_relay_params *params,
                                  struct nnv_arena *arena, struct nnv_relay_module **m, struct nnv_err *err) {
     enum nnv_status st = nnv_relay_parse(text, len, name, arena, m, err);
@@ -72,7 +62,7 @@ static enum nnv_status read_support(struct compiling *c) {
     char *text;
     size_t len;
     if (!c->options->supported) return NNV_OK;
-    enum nnv_status st = read_file(c->options->supported, LONGEST_TABLE, c->arena, &text, &len, c->err);
+    enum nnv_status st = nnv_file_load(c->options->supported, LONGEST_TABLE, c->arena, &text, &len, c->err);
     if (st == NNV_OK) st = nnv_support_read(text, len, c->options->supported, targets, 1, c->arena, &list, c->err);
     if (st == NNV_OK) c->list = nnv_support_annotator(list);
     return st;
@@ -82,7 +72,7 @@ static enum nnv_status read_prune(const struct compiling *c, struct nnv_prune *p
     char *text;
     size_t len;
     if (!c->options->prune) return NNV_OK;
-    enum nnv_status st = read_file(c->options->prune, LONGEST_TABLE, c->arena, &text, &len, c->err);
+    enum nnv_status st = nnv_file_load(c->options->prune, LONGEST_TABLE, c->arena, &text, &len, c->err);
     return st == NNV_OK ? nnv_prune_read(text, len, c->options->prune, c->arena, prune, c->err) : st;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "harness/runner/signals.h"
 #include "reference/model/validate.h"
 
@@ -127,11 +128,6 @@ enum nnv_status nnv_layers_time(struct nnv_layers *l, const struct nnv_bench_opt
     return st;
 }
 
-/** JSON has no infinity and no NaN: they are strings, as in a journal. */
-static json_t *number(double v) {
-    return isfinite(v) ? json_real(v) : json_string(isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity");
-}
-
 static json_t *step_json(const struct nnv_layers *l, uint32_t i) {
     static const char *const alone[] = {"unknown", "fails", "passes"};
     const struct nnv_step *s = &l->found.step[i];
@@ -142,8 +138,8 @@ static json_t *step_json(const struct nnv_layers *l, uint32_t i) {
     if (s->compared) {
         json_object_set_new(j, "compared", json_integer((json_int_t)s->compared));
         json_object_set_new(j, "wrong", json_integer((json_int_t)s->wrong));
-        json_object_set_new(j, "error", number(s->error));
-        json_object_set_new(j, "ratio", number(s->ratio));
+        json_object_set_new(j, "error", nnv_json_any(s->error));
+        json_object_set_new(j, "ratio", nnv_json_any(s->ratio));
     }
     json_object_set_new(j, "work", nnv_work_json(&l->work[i]));
     if (l->timed && l->timed[i].state == NNV_BENCH_DONE)

@@ -34,13 +34,7 @@ static enum nnv_status no_memory(const struct reader *r) { return nnv_no_memory(
 
 static enum nnv_status read_file(const struct reader *r, const char *name, char **data, size_t *size) {
     const char *path = nnv_arena_printf(r->arena, "%s/%s", r->folder, name);
-    char *read = NULL;
-    if (!path) return no_memory(r);
-    enum nnv_status st = nnv_file_read(path, NNV_FILE_LARGE, &read, size, r->err);
-    if (st != NNV_OK) return st;
-    *data = nnv_arena_copy(r->arena, read, *size + 1);
-    free(read);
-    return *data ? NNV_OK : no_memory(r);
+    return path ? nnv_file_load(path, NNV_FILE_LARGE, r->arena, data, size, r->err) : no_memory(r);
 }
 
 static bool has_hash(const void *data, size_t size, const char *hex) {

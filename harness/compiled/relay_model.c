@@ -10,16 +10,6 @@
 #include "mlts/onnx/onnx.h"
 
 /** Reads a file; what is read belongs to the arena. */
-static enum nnv_status read_file(const char *path, struct nnv_arena *arena, char **data, size_t *size,
-                                 struct nnv_err *err) {
-    char *read = NULL;
-    enum nnv_status s = nnv_file_read(path, NNV_FILE_LARGE, &read, size, err);
-    if (s != NNV_OK) return s;
-    *data = nnv_arena_copy(arena, read, *size + 1);
-    free(read);
-    return *data ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
-}
-
 /** Behind the first offset of a .tflite file stands what it is; those of ONNX are known by their name. */
 static bool is_model(const char *path, const char *data, size_t size) {
     return nnv_network_is_file(path) || (size >= 8 && memcmp(data + 4, "TFL3", 4) == 0);
@@ -48,7 +38,7 @@ static enum nnv_status bind(const char *path, struct nnv_arena *arena, struct nn
     size_t size;
     p->params = NNV_NEW(arena, struct nnv_relay_params, 1);
     if (!p->params) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
-    enum nnv_status s = read_file(path, arena, &data, &size, err);
+    enum nnv_status s = nnv_file_load(path, NNV_FILE_LARGE, arena, &data, &size, err);
     if (s == NNV_OK) s = nnv_relay_params_read(data, size, path, arena, p->params, err);
     return s == NNV_OK ? nnv_relay_params_bind(p->m, p->params, err) : s;
 }
@@ -61,7 +51,7 @@ enum nnv_status nnv_relay_program_read(const char *path, const char *params, str
     if (!path)
         return nnv_fail(err, NNV_INVALID,
                         "which program? give a file of Relay text or TVMScript, or a .tflite or .onnx model");
-    enum nnv_status s = read_file(path, arena, &data, &size, err);
+    enum nnv_status s = nnv_file_load(path, NNV_FILE_LARGE, arena, &data, &size, err);
     if (s != NNV_OK) return s;
     const bool model = is_model(path, data, size);
     if (model && params)

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "harness/client/run.h"
 #include "harness/debug/check.h"
+#include "harness/journal/line.h"
 #include "harness/runner/ask.h"
 
 /** What the process tells. A driver may have written over it: the supervisor believes no pointer and no length. */
@@ -31,11 +32,6 @@ bool nnv_is_bad(enum nnvts_verdict verdict) {
 
 /* ----------------------------------------------------------------- the opinion */
 
-static double number_of(const json_t *v) {
-    const char *s = json_string_value(v);
-    return !s ? json_number_value(v) : strcmp(s, "NaN") == 0 ? (double)NAN : *s == '-' ? -HUGE_VAL : HUGE_VAL;
-}
-
 static void read_output(const json_t *o, struct nnv_opinion *opinion) {
     json_int_t index = json_integer_value(json_object_get(o, "index"));
     const json_t *worst = json_object_get(o, "worst");
@@ -43,10 +39,9 @@ static void read_output(const json_t *o, struct nnv_opinion *opinion) {
     struct nnv_output_opinion *out = &opinion->output[index];
     out->compared = (size_t)json_integer_value(json_object_get(o, "compared"));
     out->wrong = (size_t)json_integer_value(json_object_get(o, "wrong"));
-    out->ratio = number_of(json_object_get(worst, "ratio"));
-    out->error = number_of(json_object_get(worst, "error"));
-    out->not_finite = isfinite(number_of(json_object_get(worst, "expected"))) !=
-                      isfinite(number_of(json_object_get(worst, "actual")));
+    out->ratio = nnv_json_real(worst, "ratio");
+    out->error = nnv_json_real(worst, "error");
+    out->not_finite = isfinite(nnv_json_real(worst, "expected")) != isfinite(nnv_json_real(worst, "actual"));
 }
 
 static void read_result(const struct nnv_result *r, struct nnv_opinion *opinion) {

@@ -122,14 +122,10 @@ enum nnv_status nnv_journal_set_aside(struct nnv_journal *j, struct nnv_err *err
 
 /* ----------------------------------------------------------------- clearing */
 
-static bool ends_with(const char *s, const char *suffix) {
-    size_t n = strlen(s), k = strlen(suffix);
-    return n >= k && strcmp(s + n - k, suffix) == 0;
-}
+const char *const nnv_dump_files[NNV_DUMP_FILES] = {".json", ".mod.py", ".dot", ".c"};
 
 /** Removes what nnvts wrote to dumps; a folder that holds more stays. */
 static void clear_dumps(const struct nnv_journal *j) {
-    static const char *const suffixes[] = {".json", ".mod.py", ".dot", ".c", ".tmp"};
     int fd = openat(j->lock, "dumps", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (dir == NULL) {
@@ -138,8 +134,8 @@ static void clear_dumps(const struct nnv_journal *j) {
     }
     const struct dirent *e;
     while ((e = readdir(dir)) != NULL)
-        for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-            if (ends_with(e->d_name, suffixes[i])) unlinkat(fd, e->d_name, 0);
+        for (size_t i = 0; i <= NNV_DUMP_FILES; i++)
+            if (nnv_ends_with(e->d_name, i < NNV_DUMP_FILES ? nnv_dump_files[i] : ".tmp")) unlinkat(fd, e->d_name, 0);
     closedir(dir);
     unlinkat(j->lock, "dumps", AT_REMOVEDIR);
 }

@@ -21,6 +21,10 @@ struct nnv_journal {
 };
 #define NNV_JOURNAL_NONE ((struct nnv_journal){.lock = -1, .file = -1})
 
+/** How the names of the files of a dump end: "dumps/1.json" and what lies beside it. */
+enum { NNV_DUMP_FILES = 4 };
+extern const char *const nnv_dump_files[NNV_DUMP_FILES];
+
 /** What was found in a journal that is resumed. Zero-initialise. */
 struct nnv_journal_past {
     bool *done;       /**< count entries: cases that have a record */

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/json.h"
 #include "base/words.h"
 #include "harness/journal/verdict.h"
 
@@ -243,33 +242,12 @@ uint64_t nnv_json_count(const json_t *object, const char *member) {
     return n < 0 ? 0 : (uint64_t)n;
 }
 
-bool nnv_json_number(const json_t *value, double *out) {
-    *out = NAN;
-    const char *s = json_string_value(value);
-    if (json_is_number(value)) {
-        *out = json_number_value(value);
-    } else if (s == NULL) {
-        return false;
-    } else if (strcmp(s, "Infinity") == 0) {
-        *out = INFINITY;
-    } else if (strcmp(s, "-Infinity") == 0) {
-        *out = -INFINITY;
-    } else {
-        return strcmp(s, "NaN") == 0;
-    }
-    return true;
-}
-
 double nnv_json_real(const json_t *object, const char *member) {
     double v;
     return nnv_json_number(json_object_get(object, member), &v) ? v : (double)NAN;
 }
 
 json_t *nnv_json_finite(double v) { return isfinite(v) ? json_real(v) : json_null(); }
-
-json_t *nnv_json_any(double v) {
-    return isfinite(v) ? json_real(v) : json_string(isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity");
-}
 
 void nnv_header_add_seed(struct nnv_text *t, const json_t *header) {
     const json_t *seed = json_object_get(header, "seed");

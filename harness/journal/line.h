@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "nnvts/result.h"
 
@@ -55,14 +56,10 @@ void nnv_outcome_read(const json_t *of, enum nnvts_verdict v, enum nnvts_outcome
 const char *nnv_json_text(const json_t *object, const char *member, const char *fallback);
 /** The count that is the member of object; 0 if it is absent, negative or not an integer. */
 uint64_t nnv_json_count(const json_t *object, const char *member);
-/** A number of the journal: "NaN", "Infinity" and "-Infinity" too. False if value is none; then *out is NaN. */
-bool nnv_json_number(const json_t *value, double *out);
-/** That number; NaN where there is none. */
+/** The member of object by nnv_json_number(); NaN where there is none. */
 double nnv_json_real(const json_t *object, const char *member);
 /** v as JSON; null if it is not finite. A new reference. */
 json_t *nnv_json_finite(double v);
-/** The number for nnv_json_number(): infinities and NaN as strings. A new reference. */
-json_t *nnv_json_any(double v);
 /** Adds the seed of the run, which may be written as a number or as a string. */
 void nnv_header_add_seed(struct nnv_text *t, const json_t *header);
 

@@ -14,13 +14,10 @@ enum { MOST_TEXT = 16 << 20, MOST_ITEMS = 10000000 };
 /** A text file's lines without their ends; an empty last line is none. *lines is arena's. */
 static enum nnv_status read_lines(const char *path, struct nnv_arena *arena, const char ***lines, uint32_t *count,
                                   struct nnv_err *err) {
-    char *text;
+    char *copy;
     size_t size, n = 0;
-    enum nnv_status st = nnv_file_read(path, MOST_TEXT, &text, &size, err);
+    enum nnv_status st = nnv_file_load(path, MOST_TEXT, arena, &copy, &size, err);
     if (st != NNV_OK) return st;
-    char *copy = nnv_arena_copy(arena, text, size + 1);
-    free(text);
-    if (!copy) return nnv_no_memory(err);
     for (size_t i = 0; i < size; i++) n += copy[i] == '\n';
     *lines = NNV_NEW(arena, const char *, n + 1);
     if (!*lines) return nnv_no_memory(err);

@@ -182,11 +182,6 @@ static enum nnv_status open_trained(const struct nnv_trained *t, struct nnv_aren
     return NNV_OK;
 }
 
-static bool ends_with(const char *s, const char *end) {
-    size_t n = strlen(s), k = strlen(end);
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
-
 static enum nnv_status open_any(const char *name, struct nnv_arena *arena, struct nnv_network *net, const char **data,
                                 struct nnv_err *err) {
     struct nnv_mobilenet mobilenet;
@@ -219,7 +214,7 @@ static enum nnv_status open_any(const char *name, struct nnv_arena *arena, struc
             return open_trained(&nnv_trained_models[i], arena, net, err);
         }
     if (nnv_network_is_file(name)) return open_file(name, arena, net, err);
-    if (ends_with(name, ".json") || ends_with(name, ".jsonl")) return open_spec(name, arena, net, err);
+    if (nnv_ends_with(name, ".json") || nnv_ends_with(name, ".jsonl")) return open_spec(name, arena, net, err);
     struct nnv_nearest near = nnv_nearest_to(name);
     for (size_t i = 0; i < nnv_trained_count; i++) nnv_nearest_see(&near, nnv_trained_models[i].name);
     return nnv_fail(err, NNV_INVALID,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "mlts/onnx/ox.h"
 #include "reference/model/emit.h"
 #include "reference/model/validate.h"
@@ -308,10 +309,7 @@ static enum nnv_status convert(struct nnv_cv_file *all, const struct nnv_onnx_fi
     return nnv_validate(&net->model, all->arena, NULL, err);
 }
 
-bool nnv_is_onnx(const char *path) {
-    const size_t n = strlen(path), k = strlen(".onnx");
-    return n > k && strcmp(path + n - k, ".onnx") == 0;
-}
+bool nnv_is_onnx(const char *path) { return nnv_ends_with(path, ".onnx"); }
 
 enum nnv_status nnv_onnx_import(const void *data, size_t size, const char *where,
                                 const struct nnv_onnx_tensor *const *given, struct nnv_arena *arena,

@@ -42,23 +42,12 @@ uint32_t nnv_onnx_test_count(const char *path) {
     return n;
 }
 
-/** Reads a file; what is read is the arena's. */
-static enum nnv_status read_all(const char *path, struct nnv_arena *arena, char **data, size_t *size,
-                                struct nnv_err *err) {
-    char *read = NULL;
-    enum nnv_status st = nnv_file_read(path, MOST_BYTES, &read, size, err);
-    if (st != NNV_OK) return st;
-    *data = nnv_arena_copy(arena, read, *size + 1);
-    free(read);
-    return *data ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
-}
-
 static enum nnv_status read_tensor(const char *prefix, const char *what, uint32_t i, struct nnv_arena *arena,
                                    struct nnv_onnx_tensor *t, struct nnv_err *err) {
     const char *path = nnv_arena_printf(arena, "%s%s_%u.pb", prefix, what, i);
     char *data;
     size_t size;
-    enum nnv_status st = path ? read_all(path, arena, &data, &size, err) : nnv_no_memory(err);
+    enum nnv_status st = path ? nnv_file_load(path, MOST_BYTES, arena, &data, &size, err) : nnv_no_memory(err);
     return st == NNV_OK ? nnv_onnx_read_tensor(data, size, path, arena, t, err) : st;
 }
 
@@ -201,7 +190,7 @@ static enum nnv_status make(const char *path, const char *prefix, struct nnv_are
     struct nnv_onnx_file file;
     struct nnv_network net;
     struct nnv_onnx_map map;
-    enum nnv_status st = read_all(path, arena, &data, &size, err);
+    enum nnv_status st = nnv_file_load(path, MOST_BYTES, arena, &data, &size, err);
     if (st == NNV_OK) st = nnv_onnx_read(data, size, path, arena, &file, err);
     if (st != NNV_OK) return st;
     const struct nnv_onnx_tensor **given = NNV_NEW(arena, const struct nnv_onnx_tensor *, file.graph.nin);

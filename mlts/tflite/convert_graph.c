@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "mlts/tflite/convert.h"
 #include "mlts/tflite/tflite.h"
 #include "reference/model/emit.h"
@@ -273,10 +274,7 @@ static enum nnv_status convert(struct nnv_tfl_import *tfl, struct nnv_network *n
     return fill_network(tfl, &main, net, err);
 }
 
-bool nnv_is_tflite(const char *path) {
-    const size_t n = strlen(path), k = strlen(".tflite");
-    return n > k && strcmp(path + n - k, ".tflite") == 0;
-}
+bool nnv_is_tflite(const char *path) { return nnv_ends_with(path, ".tflite"); }
 
 enum nnv_status nnv_tflite_import(const void *data, size_t size, const char *where, struct nnv_arena *arena,
                                   struct nnv_network *net, struct nnv_err *err) {

@@ -93,12 +93,11 @@ size_t nnv_rt_find_drivers(struct nnvts_device ***drivers) {
     *drivers = f.devices;
     if (f.arena && f.devices) {
         const char *env = getenv("NNVTS_DRIVERS");
-        size_t n = env ? strlen(env) : 0;
         struct nnv_err err = {0};
         enum nnv_status st = NNV_OK;
         if (!env)
             st = open_default(&f, &err);
-        else if (n > 5 && strcmp(env + n - 5, ".json") == 0)
+        else if (nnv_ends_with(env, ".json"))
             st = open_file(&f, env, &err);
         else
             open_listed(&f, env);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "reference/model/op.h"
 
@@ -19,25 +20,9 @@ enum nnv_status nnv_spec_int(const struct nnv_reader *r, const struct nnv_path *
     return NNV_OK;
 }
 
-/* The number that json stands for; false if it is none. */
-static bool number_of(const json_t *json, double *v) {
-    const char *s = json_string_value(json);
-    if (json_is_number(json))
-        *v = json_number_value(json);
-    else if (s && strcmp(s, "NaN") == 0)
-        *v = (double)NAN;
-    else if (s && strcmp(s, "Infinity") == 0)
-        *v = (double)INFINITY;
-    else if (s && strcmp(s, "-Infinity") == 0)
-        *v = -(double)INFINITY;
-    else
-        return false;
-    return true;
-}
-
 enum nnv_status nnv_spec_float(const struct nnv_reader *r, const struct nnv_path *at, const json_t *json, float *v) {
     double d;
-    if (!number_of(json, &d) || (!r->malformed && !isfinite((float)d)))
+    if (!nnv_json_number(json, &d) || (!r->malformed && !isfinite((float)d)))
         return nnv_spec_bad(r, at, json, "a number of float32's range");
     *v = (float)d;
     return NNV_OK;
@@ -47,7 +32,8 @@ enum nnv_status nnv_spec_float(const struct nnv_reader *r, const struct nnv_path
 static enum nnv_status read_element(const struct nnv_reader *r, const struct nnv_path *at, const json_t *json,
                                     const struct nnv_type *t, double *v) {
     if (t->kind == NNV_KIND_FLOAT) {
-        if (!number_of(json, v)) return nnv_spec_bad(r, at, json, "a number, \"NaN\", \"Infinity\" or \"-Infinity\"");
+        if (!nnv_json_number(json, v))
+            return nnv_spec_bad(r, at, json, "a number, \"NaN\", \"Infinity\" or \"-Infinity\"");
         if (isfinite(*v) && !isfinite(nnv_round_to(t->code, *v)))
             return nnv_spec_bad(r, at, json, "a number within %s's range, +-%g", t->name, t->max);
         return NNV_OK;

@@ -59,12 +59,7 @@ static bool split_models(struct nnv_spec_file *f, size_t size) {
     return true;
 }
 
-static bool ends_with(const char *s, const char *end) {
-    size_t n = strlen(s), k = strlen(end);
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
-
-bool nnv_spec_is_cpp(const char *path) { return ends_with(path, ".cpp"); }
+bool nnv_spec_is_cpp(const char *path) { return nnv_ends_with(path, ".cpp"); }
 
 enum nnv_status nnv_spec_open(const char *path, struct nnv_spec_file **file, struct nnv_err *err) {
     size_t size = 0;
@@ -76,7 +71,7 @@ enum nnv_status nnv_spec_open(const char *path, struct nnv_spec_file **file, str
     bool ok;
     if (nnv_spec_is_cpp(path))
         ok = split_models(f, size);
-    else if (ends_with(path, ".jsonl"))
+    else if (nnv_ends_with(path, ".jsonl"))
         ok = split_lines(f, size);
     else
         ok = add_line(f, &(size_t){0}, (struct line){f->data, size, 1});
@@ -110,7 +105,7 @@ size_t nnv_spec_text(const struct nnv_spec_file *file, size_t i, const char **te
 enum nnv_status nnv_spec_parse_part(const char *path, const char *text, size_t len, size_t line,
                                     struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err) {
     if (nnv_spec_is_cpp(path)) return nnv_spec_parse_cpp(text, len, path, line, arena, spec, err);
-    const char *where = ends_with(path, ".jsonl") ? nnv_arena_printf(arena, "%s:%zu", path, line) : path;
+    const char *where = nnv_ends_with(path, ".jsonl") ? nnv_arena_printf(arena, "%s:%zu", path, line) : path;
     if (!where) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
     return nnv_spec_parse(text, len, where, arena, spec, err);
 }

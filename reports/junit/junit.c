@@ -12,6 +12,7 @@
 #include "base/words.h"
 #include "harness/journal/causes/bug.h"
 #include "harness/journal/expect/outcome.h"
+#include "harness/journal/journal.h"
 #include "harness/journal/load.h"
 #include "harness/journal/verdict.h"
 #include "reports/report.h"
@@ -236,14 +237,13 @@ static void add_block(struct document *d, const struct nnv_report *r, const stru
 
 /** Adds the files of a dump that there are, as Jenkins' and GitLab's readers of JUnit know them. */
 static void add_attachments(struct nnv_text *t, const struct nnv_report *r, const char *dump) {
-    static const char *const suffixes[] = {".json", ".mod.py", ".dot", ".c"};
-    const size_t tail = strlen(suffixes[0]), n = strlen(dump);
-    if (n < tail || strcmp(dump + n - tail, suffixes[0]) != 0) return;
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    const size_t tail = strlen(nnv_dump_files[0]);
+    if (!nnv_ends_with(dump, nnv_dump_files[0])) return;
+    for (size_t i = 0; i < NNV_DUMP_FILES; i++) {
         struct nnv_text path = {0};
         nnv_text_add_path(&path, r->folder, dump);
         if (!path.failed) path.len -= tail;
-        nnv_text_add(&path, suffixes[i]);
+        nnv_text_add(&path, nnv_dump_files[i]);
         if (!path.failed && access(path.data, R_OK) == 0) nnv_text_addf(t, "[[ATTACHMENT|%s]]\n", path.data);
         t->failed = t->failed || path.failed;
         nnv_text_free(&path);

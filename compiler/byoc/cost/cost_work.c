@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "compiler/byoc/cost/cost_model.h"
 #include "reference/model/work.h"
 
@@ -64,21 +65,16 @@ static double last_extent(const struct nnv_relay_type *t) {
     return t && t->n_dims ? (double)t->dims[t->n_dims - 1] : 0;
 }
 
-static bool ends_with(const char *name, const char *end) {
-    size_t n = strlen(name), k = strlen(end);
-    return n >= k && !strcmp(name + n - k, end);
-}
-
 static double flops_of(const struct nnv_cost_model *m, const struct nnv_relay_expr *call, const char *op) {
     const struct nnv_relay_type *in = operand(call, 0), *weight = operand(call, 1);
     double made = elements(nnv_cost_type(call)), most = fmax(made, elements(in)), per;
     const struct nnv_relay_value *kernel = nnv_relay_attr(call, "kernel_layout");
     if (kernel && weight) {
-        bool transposed = ends_with(op, "_transpose");
+        bool transposed = nnv_ends_with(op, "_transpose");
         return nnv_work_convolution(elements(weight), extent(weight, kernel, transposed ? 'I' : 'O'),
                                     transposed ? elements(in) : made);
     }
-    if (ends_with(op, "dense") || ends_with(op, "batch_matmul")) {
+    if (nnv_ends_with(op, "dense") || nnv_ends_with(op, "batch_matmul")) {
         const struct nnv_relay_value *transposed = nnv_relay_attr(call, "transpose_a");
         bool swapped = transposed && transposed->i && in && in->n_dims >= 2;
         return nnv_work_product(made, swapped ? (double)in->dims[in->n_dims - 2] : last_extent(in));

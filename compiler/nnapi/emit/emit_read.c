@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/type.h"
 #include "compiler/nnapi/emit/emit_tables.h"
 #include "reference/model/op.h"
@@ -59,18 +60,6 @@ static enum nnv_status get_indices(struct reader *r, const json_t *object, const
     return NNV_OK;
 }
 
-/** A number, or one of the texts that stand for what JSON has no number for. */
-static bool get_number(const json_t *v, double *out) {
-    const char *s = json_string_value(v);
-    if (json_is_number(v)) {
-        *out = json_number_value(v);
-        return true;
-    }
-    if (!s) return false;
-    *out = strcmp(s, "NaN") == 0 ? (double)NAN : *s == '-' ? -(double)INFINITY : (double)INFINITY;
-    return strcmp(s, "NaN") == 0 || strcmp(s, "Infinity") == 0 || strcmp(s, "-Infinity") == 0;
-}
-
 /* --------------------------------------------------------------------------- types */
 
 static enum nnv_status read_channels(struct reader *r, const json_t *type, struct nnv_channel_quant *q) {
@@ -115,7 +104,7 @@ static enum nnv_status store(struct reader *r, const struct nnv_type *t, const j
     const bool half = t->kind == NNV_KIND_FLOAT && t->size == 2;
     const double lo = half || t->kind == NNV_KIND_BOOL ? 0 : t->min;
     const double hi = half ? UINT16_MAX : t->kind == NNV_KIND_BOOL ? UINT8_MAX : t->max;
-    if (!get_number(v, &number)) return expected(r, "expected a number");
+    if (!nnv_json_number(v, &number)) return expected(r, "expected a number");
     if (t->kind == NNV_KIND_FLOAT && !half) {
         const float f = (float)number;
         memcpy(to, &f, sizeof f);

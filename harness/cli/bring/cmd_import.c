@@ -43,11 +43,6 @@ struct sink {
     size_t specs, files, bad;
 };
 
-static bool ends_with(const char *s, const char *end) {
-    size_t n = strlen(s), k = strlen(end);
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
-
 static const char *const suffixes[] = {".example.cpp", ".tflite", ".onnx", NULL}, *const *relay_suffixes = suffixes + 1;
 
 /** Prints what is wrong with a file; the import goes on. */
@@ -190,13 +185,13 @@ static enum nnv_status import_path(struct sink *sink, const char *root, struct n
 /** Where it all goes, by the name of --out. */
 static enum nnv_status choose_sink(struct sink *sink, const struct nnv_cli *c, struct nnv_err *err) {
     const bool one_model = c->positional.count == 1 && nnv_network_is_file(c->positional.item[0]);
-    const bool one_spec = c->out && ends_with(c->out, ".json");
-    if (c->out && ends_with(c->out, ".relay")) sink->relay = true;
+    const bool one_spec = c->out && nnv_ends_with(c->out, ".json");
+    if (c->out && nnv_ends_with(c->out, ".relay")) sink->relay = true;
     if (sink->relay) {
-        if (c->out && !ends_with(c->out, ".relay")) sink->folder = c->out;
+        if (c->out && !nnv_ends_with(c->out, ".relay")) sink->folder = c->out;
         return NNV_OK;
     }
-    if (c->out && !ends_with(c->out, ".jsonl") && !(one_spec && one_model)) sink->folder = c->out;
+    if (c->out && !nnv_ends_with(c->out, ".jsonl") && !(one_spec && one_model)) sink->folder = c->out;
     if (one_spec && !one_model)
         return nnv_fail(err, NNV_INVALID, "--out %s: a file of several specs is called .jsonl", c->out);
     return NNV_OK;

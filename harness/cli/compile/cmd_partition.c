@@ -43,16 +43,6 @@ struct command {
 };
 
 /** Reads a file; what is read belongs to the arena. */
-static enum nnv_status read_file(const struct command *x, const char *path, size_t limit, char **data, size_t *size,
-                                 struct nnv_err *err) {
-    char *read = NULL;
-    enum nnv_status s = nnv_file_read(path, limit, &read, size, err);
-    if (s != NNV_OK) return s;
-    *data = nnv_arena_copy(x->c.arena, read, *size + 1);
-    free(read);
-    return *data ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
-}
-
 static enum nnv_status split_targets(struct command *x, struct nnv_err *err) {
     char *list = x->targets ? nnv_arena_strdup(x->c.arena, x->targets) : NULL, *rest = list;
     if (x->targets && !list) return nnv_no_memory(err);
@@ -108,7 +98,7 @@ static enum nnv_status read_support(const struct command *x, struct nnv_support 
     char *text = nnv_arena_strdup(x->c.arena, "[]");
     size_t len = 2;
     enum nnv_status s = text ? NNV_OK : nnv_no_memory(err);
-    if (s == NNV_OK && x->supported) s = read_file(x, x->supported, LONGEST_TABLE, &text, &len, err);
+    if (s == NNV_OK && x->supported) s = nnv_file_load(x->supported, LONGEST_TABLE, x->c.arena, &text, &len, err);
     if (s != NNV_OK) return s;
     return nnv_support_read(text, len, x->supported ? x->supported : "no list", x->names, x->n_names, x->c.arena, out,
                             err);
@@ -117,7 +107,7 @@ static enum nnv_status read_support(const struct command *x, struct nnv_support 
 static enum nnv_status read_prune(const struct command *x, struct nnv_prune *out, struct nnv_err *err) {
     char *text;
     size_t len;
-    enum nnv_status s = read_file(x, x->prune, LONGEST_TABLE, &text, &len, err);
+    enum nnv_status s = nnv_file_load(x->prune, LONGEST_TABLE, x->c.arena, &text, &len, err);
     return s == NNV_OK ? nnv_prune_read(text, len, x->prune, x->c.arena, out, err) : s;
 }
 

@@ -122,9 +122,8 @@ static enum nnv_status make(const struct command *x, const char *stem, struct nn
     const struct nnv_cli *c = &x->c;
     const char *dump = c->positional.item[0];
     struct nnv_spec *spec;
-    const size_t n = strlen(dump);
-    enum nnv_status st = n > 5 && strcmp(dump + n - 5, ".fuzz") == 0 ? read_input(dump, c->arena, &spec, err)
-                                                                     : nnv_cli_one_spec(c, c->arena, &spec, err);
+    enum nnv_status st = nnv_ends_with(dump, ".fuzz") ? read_input(dump, c->arena, &spec, err)
+                                                      : nnv_cli_one_spec(c, c->arena, &spec, err);
     if (st != NNV_OK) return st;
     const char *told = from_run(dump, stem, c->arena);
     if (!told) told = from_finding(dump, stem, c->arena);

@@ -46,7 +46,7 @@ static bool on_progress(void *context, const struct nnv_spec *best, size_t candi
 static const char *stem_of(const struct nnv_cli *c) {
     const char *path = c->out != NULL ? c->out : c->positional.item[0];
     size_t n = strlen(path);
-    if (n > 5 && strcmp(path + n - 5, ".json") == 0) n -= 5;
+    if (nnv_ends_with(path, ".json")) n -= strlen(".json");
     return nnv_arena_printf(c->arena, "%.*s%s", (int)n, path, c->out != NULL ? "" : ".reduced");
 }
 

@@ -6,12 +6,12 @@
 #include <stdio.h>
 
 /** "12.3 ms": three digits with a unit. buf holds 24. */
-static const char *duration(double ns, char *buf) {
+const char *nnv_bench_duration(double ns, int digits, char *buf) {
     static const char *const units[] = {"ns", "us", "ms", "s"};
     int u = 0;
     if (!isfinite(ns)) return "-";
-    while (ns >= 1000 && u < 3) ns /= 1000, u++;
-    snprintf(buf, 24, "%.*f %s", ns < 10 ? 2 : ns < 100 ? 1 : 0, ns, units[u]);
+    while (fabs(ns) >= 1000 && u < 3) ns /= 1000, u++;
+    snprintf(buf, NNV_BENCH_DURATION, "%.*f %s", digits - (fabs(ns) < 10 ? 1 : fabs(ns) < 100 ? 2 : 3), ns, units[u]);
     return buf;
 }
 
@@ -22,15 +22,20 @@ void nnv_bench_show_latency(const struct nnv_bench_row *r) {
         printf("  %-16s %s: %s\n", r->driver, nnv_bench_state_name(m->state), m->reason);
         return;
     }
-    printf("  %-16s p50 %s [%s, %s]  p90 %s  p99 %s  %.1f/s\n", r->driver, duration(r->quantile_ns[NNV_BENCH_P50], a),
-           duration(r->interval_ns[NNV_BENCH_P50].low, b), duration(r->interval_ns[NNV_BENCH_P50].high, c),
-           duration(r->quantile_ns[NNV_BENCH_P90], d), duration(r->quantile_ns[NNV_BENCH_P99], e), r->rate);
+    printf("  %-16s p50 %s [%s, %s]  p90 %s  p99 %s  %.1f/s\n", r->driver,
+           nnv_bench_duration(r->quantile_ns[NNV_BENCH_P50], 3, a),
+           nnv_bench_duration(r->interval_ns[NNV_BENCH_P50].low, 3, b),
+           nnv_bench_duration(r->interval_ns[NNV_BENCH_P50].high, 3, c),
+           nnv_bench_duration(r->quantile_ns[NNV_BENCH_P90], 3, d),
+           nnv_bench_duration(r->quantile_ns[NNV_BENCH_P99], 3, e), r->rate);
     printf("  %-16s compile %s (from cache %s)  first %s  in driver %s  peak %.1f MB  %" PRIu32 " samples%s%s\n", "",
-           duration(m->compile_ns, a), duration(m->compile_cached_ns, b), duration(m->first_ns, c),
-           duration(m->in_driver_ns, d), (double)m->peak_bytes / 1e6, m->count, m->steady ? "" : "  not steady",
+           nnv_bench_duration(m->compile_ns, 3, a), nnv_bench_duration(m->compile_cached_ns, 3, b),
+           nnv_bench_duration(m->first_ns, 3, c), nnv_bench_duration(m->in_driver_ns, 3, d),
+           (double)m->peak_bytes / 1e6, m->count, m->steady ? "" : "  not steady",
            nnv_bench_noisy(m) ? "  NOISY MACHINE: read these as bounds" : "");
-    printf("  %-16s warm %s, cold %s  memory %s  close %s", "", duration(m->warm_ns, a), duration(m->cold_ns, b),
-           duration(m->map_ns, c), duration(m->close_ns, d));
+    printf("  %-16s warm %s, cold %s  memory %s  close %s", "", nnv_bench_duration(m->warm_ns, 3, a),
+           nnv_bench_duration(m->cold_ns, 3, b), nnv_bench_duration(m->map_ns, 3, c),
+           nnv_bench_duration(m->close_ns, 3, d));
     if (isfinite(m->joules)) printf("  %.3g J an execution", m->joules);
     if (isfinite(m->asked_rate)) printf("  %.1f arrivals/s", m->asked_rate);
     puts("");
@@ -39,8 +44,8 @@ void nnv_bench_show_latency(const struct nnv_bench_row *r) {
             "  %-16s OVERRUN: %.1f arrivals a second are more than it could serve; latencies are those of the queue\n",
             "", m->asked_rate);
     if (m->caches_answers)
-        printf("  %-16s new inputs %s, the same again %s\n", "", duration(m->unique_ns, e),
-               duration(m->repeated_ns, f));
+        printf("  %-16s new inputs %s, the same again %s\n", "", nnv_bench_duration(m->unique_ns, 3, e),
+               nnv_bench_duration(m->repeated_ns, 3, f));
 }
 
 void nnv_bench_show_accuracy(const struct nnv_bench_row *r) {
@@ -109,8 +114,8 @@ static void print_slowest(const struct nnv_layers *l) {
         const uint32_t k = l->slowest[i];
         const struct nnv_roofline *line = &l->line[k];
         printf("  %-16s   %4u %-24s %-28s %s [%s, %s]", "", k, nnv_layers_name(l, k),
-               nnv_layers_result(l, k, result, sizeof result), duration(line->ns, a), duration(line->ns_in.low, b),
-               duration(line->ns_in.high, c));
+               nnv_layers_result(l, k, result, sizeof result), nnv_bench_duration(line->ns, 3, a),
+               nnv_bench_duration(line->ns_in.low, 3, b), nnv_bench_duration(line->ns_in.high, 3, c));
         print_line(line, &l->work[k]);
     }
 }

@@ -5,6 +5,9 @@
 
 #include "harness/bench/row.h"
 
+/** "1.23 ms" into buf (room NNV_BENCH_DURATION), with so many digits; "-" for what is not finite. */
+enum { NNV_BENCH_DURATION = 24 };
+const char *nnv_bench_duration(double ns, int digits, char *buf);
 void nnv_bench_show_latency(const struct nnv_bench_row *row);
 /** Nothing where it was not judged. */
 void nnv_bench_show_accuracy(const struct nnv_bench_row *row);

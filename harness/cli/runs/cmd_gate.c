@@ -11,6 +11,7 @@
 #include "harness/bench/answers.h"
 #include "harness/bench/duel.h"
 #include "harness/cli/cli.h"
+#include "harness/cli/models/bench_show.h"
 #include "mlts/networks/networks.h"
 #include "harness/journal/line.h"
 
@@ -155,15 +156,6 @@ static enum nnv_status take_options(struct gate *g, struct nnv_err *err) {
 /* --------------------------------------------------------------------- telling */
 
 /** "12.3 ms". buf holds 24. */
-static const char *duration(double ns, char *buf) {
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    int u = 0;
-    if (!isfinite(ns)) return "?";
-    while (fabs(ns) >= 1000 && u < 3) ns /= 1000, u++;
-    snprintf(buf, 24, "%.*f %s", fabs(ns) < 10 ? 3 : fabs(ns) < 100 ? 2 : 1, ns, units[u]);
-    return buf;
-}
-
 static double percent(double ratio) { return 100 * (ratio - 1); }
 
 static int exit_code(const struct gate *g) {
@@ -186,14 +178,14 @@ static void print_times(const struct gate *g) {
         printf("  %-9s %s: %s %s\n", side ? "against" : "tested", side ? g->against : g->cli.driver, s->device,
                s->version);
         for (int q = 0; q < NNV_GATE_QUANTILES; q++)
-            printf("    %s %s [%s, %s]\n", names[q], duration(s->quantile_ns[q], a), duration(s->interval_ns[q].low, b),
-                   duration(s->interval_ns[q].high, c));
+            printf("    %s %s [%s, %s]\n", names[q], nnv_bench_duration(s->quantile_ns[q], 4, a),
+                   nnv_bench_duration(s->interval_ns[q].low, 4, b), nnv_bench_duration(s->interval_ns[q].high, 4, c));
     }
     puts("  difference");
     for (int q = 0; q < NNV_GATE_QUANTILES; q++)
         printf("    %s %+.2f %% [%+.2f, %+.2f]  %s\n", names[q], percent(r->answer.ratio[q]),
                percent(r->answer.interval[q].low), percent(r->answer.interval[q].high),
-               duration(r->side[1].quantile_ns[q] * (r->answer.ratio[q] - 1), d));
+               nnv_bench_duration(r->side[1].quantile_ns[q] * (r->answer.ratio[q] - 1), 4, d));
     printf("  control   %s against itself: %+.2f %% [%+.2f, %+.2f]\n", g->against, percent(r->answer.control),
            percent(r->answer.control_interval.low), percent(r->answer.control_interval.high));
 }

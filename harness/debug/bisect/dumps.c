@@ -163,8 +163,7 @@ static const char *read_file(const char *path, const struct nnv_operand *o, cons
     char *data;
     size_t size;
     if (nnv_file_read(path, BYTES_MOST, &data, &size, NULL) != NNV_OK) return "cannot be read";
-    const size_t length = strlen(path);
-    const char *why = length > 4 && strcmp(path + length - 4, ".npy") == 0
+    const char *why = nnv_ends_with(path, ".npy")
                           ? read_npy(data, size, arena, &n)
                           : read_raw(o, like->bytes / nnv_type(o->type)->size, data, size, arena, &n);
     if (!why) why = take(o, &n, like, arena, out);

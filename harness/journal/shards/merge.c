@@ -198,19 +198,18 @@ static enum nnv_status bring(const char *from, const char *to, struct nnv_err *e
  * where that is impossible. What is not there is left out. NNV_INVALID: a path that leads elsewhere.
  */
 static enum nnv_status bring_dump(const char *from, const char *to, const char *dump, struct nnv_err *err) {
-    static const char *const suffixes[] = {".json", ".mod.py", ".dot", ".c"};
     static const char inside[] = "dumps/";
-    const size_t n = strlen(dump), tail = strlen(suffixes[0]);
+    const size_t n = strlen(dump), tail = strlen(nnv_dump_files[0]);
     if (strncmp(dump, inside, sizeof inside - 1) != 0 || strchr(dump + sizeof inside - 1, '/') != NULL ||
-        n <= sizeof inside - 1 + tail || strcmp(dump + n - tail, suffixes[0]) != 0)
+        n <= sizeof inside - 1 + tail || !nnv_ends_with(dump, nnv_dump_files[0]))
         return nnv_fail(err, NNV_INVALID, "'%.200s' is no path of a dump", dump);
     struct nnv_text source = {0}, target = {0};
     enum nnv_status s = NNV_OK;
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && s == NNV_OK; i++) {
+    for (size_t i = 0; i < NNV_DUMP_FILES && s == NNV_OK; i++) {
         nnv_text_clear(&source);
         nnv_text_clear(&target);
-        nnv_text_addf(&source, "%s/%.*s%s", from, (int)(n - tail), dump, suffixes[i]);
-        nnv_text_addf(&target, "%s/%.*s%s", to, (int)(n - tail), dump, suffixes[i]);
+        nnv_text_addf(&source, "%s/%.*s%s", from, (int)(n - tail), dump, nnv_dump_files[i]);
+        nnv_text_addf(&target, "%s/%.*s%s", to, (int)(n - tail), dump, nnv_dump_files[i]);
         s = source.failed || target.failed ? nnv_no_memory(err) : bring(source.data, target.data, err);
     }
     nnv_text_free(&source);

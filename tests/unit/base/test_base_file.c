@@ -431,6 +431,23 @@ static void lines_of_small_files(void **state) {
     assert_false(nnv_file_line(in_folder("lines"), "", line, sizeof line));
 }
 
+static void a_file_into_an_arena(void **state) {
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_err err = {0};
+    char *data = NULL;
+    size_t size = 0;
+    (void)state;
+    assert_non_null(arena);
+    assert_int_equal(nnv_file_write(in_folder("ten"), "0123456789", 10, &err), NNV_OK);
+    assert_int_equal(nnv_file_load(in_folder("ten"), 10, arena, &data, &size, &err), NNV_OK);
+    assert_int_equal(size, 10);
+    assert_string_equal(data, "0123456789");
+    data = NULL;
+    assert_int_equal(nnv_file_load(in_folder("ten"), 9, arena, &data, &size, &err), NNV_INVALID);
+    assert_null(data);
+    nnv_arena_free(arena);
+}
+
 static void the_program_has_a_path(void **state) {
     char path[4096];
     (void)state;
@@ -454,6 +471,7 @@ int main(void) {
         cmocka_unit_test(temporary_files_are_new),
         cmocka_unit_test(errors_hold_no_control_characters),
         cmocka_unit_test(lines_of_small_files),
+        cmocka_unit_test(a_file_into_an_arena),
         cmocka_unit_test(the_program_has_a_path),
         cmocka_unit_test(listings_are_sorted_and_filtered),
     };

@@ -216,6 +216,12 @@ static void errors_are_harmless(void **state) {
     }
 }
 
+static void ends_are_told(void **state) {
+    (void)state;
+    assert_true(nnv_ends_with("a.json", ".json") && nnv_ends_with(".json", ".json") && nnv_ends_with("a", ""));
+    assert_false(nnv_ends_with("json", ".json") || nnv_ends_with("a.json ", ".json") || nnv_ends_with("", "a"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_grow),
@@ -226,6 +232,7 @@ int main(void) {
         cmocka_unit_test(base64_round_trips),
         cmocka_unit_test(bad_base64_is_refused),
         cmocka_unit_test(floats_are_short),
+        cmocka_unit_test(ends_are_told),
         cmocka_unit_test(floats_read_back),
         cmocka_unit_test(errors_are_harmless),
     };
