@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file json.h JSON that is only passed over: whether it is sound, and where it ends; numbers that JSON has not. */
+/**
+ * @file json.h Skips JSON that need not be understood, and checks that it is sound; NaN and infinities, which JSON
+ * lacks, as strings.
+ */
 #ifndef NNV_BASE_JSON_H
 #define NNV_BASE_JSON_H
 

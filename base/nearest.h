@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file nearest.h What somebody may have meant who wrote a word that nobody knows. */
+/** @file nearest.h The known word that is nearest to an unknown one: "did you mean". */
 #ifndef NNV_BASE_NEAREST_H
 #define NNV_BASE_NEAREST_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file process.h Processes for code that may do anything: forking, sandbox, ends and forced ends. */
+/** @file process.h Processes for code that may do anything: starting, sandboxing, waiting and killing. */
 #ifndef NNV_BASE_PROCESS_H
 #define NNV_BASE_PROCESS_H
 

@@ -17,7 +17,7 @@ struct nnv_text {
     bool failed;
 };
 
-/** True once any text of this process has failed: what was made of it may lack parts, which nobody would notice. */
+/** True once any text of this process has failed: what was made of it may lack parts. */
 bool nnv_text_lacked(void);
 
 /** A text that is not terminated. */

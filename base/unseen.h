@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file unseen.h How much a series of draws has not come to yet, by the estimate of Good and Turing: the chance that
- * the next draw shows a feature that none has shown is about the part of the draws that show one which no other shows.
- * (I. J. Good, "The population frequencies of species and the estimation of population parameters", 1953; here for
- * draws that show several features each: each draw is asked whether it would have been new as the last one.)
+ * @file unseen.h How likely the next draw of a series is to show a new feature, by the estimate of Good and Turing:
+ * about as likely as the share of the draws so far that show a feature which no other draw shows.
+ * (I. J. Good, "The population frequencies of species and the estimation of population parameters", 1953. Here a draw
+ * may show several features; it counts as new if any of them is its own.)
  */
 #ifndef NNV_BASE_UNSEEN_H
 #define NNV_BASE_UNSEEN_H
@@ -26,8 +26,8 @@ bool nnv_unseen_see(struct nnv_unseen *u, uint64_t draw, uint64_t feature, bool 
 /** The chance that the next draw shows something new; 1 before the first. */
 double nnv_unseen_chance(const struct nnv_unseen *u);
 /**
- * True if that is below the limit, after as many draws as it takes to know: so many that one draw alone in showing
- * something would be above it.
+ * True if that chance is below the limit and there were enough draws to tell: at least 1 / limit, so that a single
+ * draw with a feature of its own would not hide behind a small number of draws.
  */
 bool nnv_unseen_below(const struct nnv_unseen *u, double limit);
 void nnv_unseen_free(struct nnv_unseen *u);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file build.h Making one shared library of the classes, with the C++ compiler of the system. */
+/** @file build.h Builds one shared library from the generated classes, with the system's C++ compiler. */
 #ifndef NNV_COMPILER_BUILD_H
 #define NNV_COMPILER_BUILD_H
 

@@ -32,8 +32,8 @@ bool nnv_scope_closed(const struct nnv_relay_expr *e);
 NNV_USE_RESULT enum nnv_status nnv_scope_find(const struct nnv_relay_module *m, struct nnv_relay_expr *function,
                                               struct nnv_arena *arena, struct nnv_scoped *out, struct nnv_err *err);
 /**
- * Where in scope the user of a value stands, if the use is of user's operand k: user itself, or the closure or if of
- * the scope that it is in. NULL: user stands in no scope within scope.
+ * The expression of scope through which user belongs to it: user itself if it lies in scope, else the closure or if
+ * in scope whose body holds it. NULL: user lies outside scope.
  */
 const struct nnv_relay_expr *nnv_scope_user(const struct nnv_scoped *s, const struct nnv_relay_expr *user,
                                             const struct nnv_scope *scope);

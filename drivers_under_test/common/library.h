@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file library.h Somebody's library, opened when the driver is. */
+/** @file library.h Opens a third-party library when the driver opens. */
 #ifndef COMMON_LIBRARY_H
 #define COMMON_LIBRARY_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file engine.h What a driver over somebody's engine is made of: the engine's part, which compiles operations, one at
- * a time or all of a model together, and the common part, which is all the rest: devices, models, memory, requests.
+ * @file engine.h A driver over a third-party engine has two parts. The engine's part compiles operations, one at a
+ * time or all of a model together; the common part does the rest: devices, models, memory, requests.
  *
  * Models are checked by the driver cpu, which lies in the same folder: it knows the rules of every operation. An engine
  * is asked only for operations of models that keep them, and of which all extents are known and not 0.

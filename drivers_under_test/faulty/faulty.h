@@ -161,7 +161,7 @@ void each_output(struct call *c, void (*work)(const struct call *c, const struct
 uint8_t *data_of(const struct nnvts_request *r, const struct nnvts_argument *a);
 /** Flips a high bit of each output of an execution that went well. */
 void flip_outputs(struct call *c);
-/** An execution of a burst that is not timed, whoever asks. */
+/** An execution of a burst that is never timed. */
 enum nnvts_status burst_untimed(struct burst *b, const struct burst_call *k);
 /** The functions of the other driver's buffers, of which a bug replaces some. */
 extern struct nnvts_buffer their_buffer;

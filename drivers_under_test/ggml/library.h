@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file library.h A backend of ggml, opened at run time, and ggml's own library, which it brings with it. Only
- * functions are used: of what they point to no member is known here, but the first of a registration, which is its
- * version.
+ * @file library.h A backend of ggml, opened at run time, and ggml's own library, which it brings with it. The driver
+ * calls functions only and reads no struct of ggml, except the first member of a registration: its version.
  */
 #ifndef GGML_LIBRARY_H
 #define GGML_LIBRARY_H

@@ -16,7 +16,7 @@ struct nnv_duel_options {
     int32_t preference;  /**< PreferenceCode */
     uint64_t timeout_ns; /**< of opening and compiling, and of each turn */
     struct nnv_gate_options gate;
-    /** Told after each block; NULL: nobody is. */
+    /** Told after each block; may be NULL. */
     void (*progress)(void *context, double part);
     void *context;
 };

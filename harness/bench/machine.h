@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file machine.h What of the machine bears on times: governor, frequencies, temperature, limits; and the energy it
- * counts. */
+/**
+ * @file machine.h What affects times on this machine: governor, frequencies, temperature, limits; and the energy that
+ * it counts.
+ */
 #ifndef NNV_BENCH_MACHINE_H
 #define NNV_BENCH_MACHINE_H
 

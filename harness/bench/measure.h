@@ -46,7 +46,7 @@ struct nnv_bench_options {
     uint64_t seed;       /**< of arrivals */
     uint64_t timeout_ns; /**< of everything */
     int32_t preference;  /**< PreferenceCode */
-    /** Told now and then how far it is: part in [0, 1]; NULL: nobody is. Called in the calling process. */
+    /** Told now and then how far it is: part in [0, 1]; may be NULL. Called in the calling process. */
     void (*progress)(void *context, double part);
     void *context;
 };

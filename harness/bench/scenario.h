@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file scenario.h Executions arriving as a scenario has it, timed one by one. */
+/** @file scenario.h Executions that arrive as a scenario says, each timed. */
 #ifndef NNV_BENCH_SCENARIO_H
 #define NNV_BENCH_SCENARIO_H
 

@@ -36,7 +36,7 @@ struct nnv_cli {
     const char *shard, *balance; /**< "2/4"; folder of a run whose times divide the cases */
     const char *times;           /**< folder of a run whose times are shown */
     uint64_t seed, jobs, timeout_ns, count, budget_ns, memory_mb;
-    const char *saturated;  /**< percents: how likely something new may be in the end; NULL: nobody asks */
+    const char *saturated;  /**< percents: how likely something new may be in the end; NULL: not wanted */
     const char *check;      /**< a command in place of a driver */
     const char *arithmetic; /**< NULL: what a spec says, else strict */
     int precision;          /**< index into nnv_cli_precisions: 0 is the suite's default */
@@ -193,7 +193,7 @@ NNV_USE_RESULT enum nnv_status nnv_cli_each_spec(const char *path, const char *g
 int nnv_cli_error(const struct nnv_err *err);
 /** Says what is wrong with the command line of the verb; returns the exit code for that. */
 int nnv_cli_usage(const char *verb, const char *text);
-/** True if nobody has named the folder that is written to. */
+/** True if the user has not named the folder of results. */
 static inline bool nnv_cli_usual_out(const struct nnv_cli *c) { return c->out == c->usual_out; }
 /**
  * Makes the folder of --out for results that are ready to be written. Where it is the usual one, what it held is kept

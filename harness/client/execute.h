@@ -47,7 +47,7 @@ struct nnv_execution {
     uint32_t wait_for_count;
     const int64_t *tokens; /**< BURST: one a pool of the request */
     uint64_t patience_ns;  /**< ASYNC: how long to wait for the callback; 0: until the case's own deadline */
-    /** ASYNC, FENCED: called when the outputs are said to be there, before anything else is asked; NULL: nobody is. */
+    /** ASYNC, FENCED: called when the outputs are said to be there, before anything else is asked; may be NULL. */
     void (*ended)(void *context);
     void *context;
     /* what came of it */

@@ -15,7 +15,7 @@ struct nnv_profiler {
     json_t *file;                          /**< the profile, written after each measurement */
     const char *path;
     bool regions; /**< whole regions, too */
-    /** Told of each time and impossibility; NULL: nobody is. */
+    /** Told of each time and impossibility; may be NULL. */
     void (*told)(void *context, const char *key, const json_t *record);
     void *context;
     size_t measured, known, impossible;

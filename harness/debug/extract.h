@@ -29,7 +29,7 @@ struct nnv_extraction {
 
 /**
  * A new spec, all of it arena's, of the operations that are kept. What they read of the others becomes an input with
- * its known value; results that nobody reads become outputs; unused operands and subgraphs are left out. The result
+ * its known value; results that are not read become outputs; unused operands and subgraphs are left out. The result
  * need not be valid. NNV_NO_MEMORY.
  */
 NNV_USE_RESULT enum nnv_status nnv_extract(const struct nnv_known *known, const struct nnv_extraction *cut,

@@ -33,7 +33,7 @@ struct nnv_fuzz_batch {
     uint64_t seed, number;              /**< of the drawing */
     uint32_t first, count;              /**< inputs first to count - 1 are run */
     const struct nnv_fuzz_input *given; /**< count entries; NULL: drawn */
-    struct nnv_fuzz_board *board;       /**< NULL: nobody watches */
+    struct nnv_fuzz_board *board;       /**< NULL: not watched */
     uint32_t current, done;             /**< what the board said in the end */
 };
 

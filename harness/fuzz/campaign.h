@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file campaign.h Fuzzing as long as one likes: generations of batches, a corpus of inputs that brought new answers or
- * reached code that none before had, findings that are reduced and written.
+ * @file campaign.h Fuzzing until the user stops it: generations of batches, a corpus of inputs that brought new
+ * answers or reached code that none before had, findings that are reduced and written.
  *
  * A generation depends on the seed and on the results of those before it, never on time or on the number of workers.
  */

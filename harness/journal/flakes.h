@@ -70,7 +70,7 @@ struct nnv_retry {
 };
 /**
  * Studies failures of the run, of each bug one, then a second ..., and writes flakes.json; removes it where there is
- * nothing to tell. Only failures that nobody expects, and those that are expected at a rate. Hanging ones only if
+ * nothing to tell. Only unexpected failures, and those that are expected at a rate. Hanging ones only if
  * there is time for them.
  */
 NNV_USE_RESULT enum nnv_status nnv_retry_failures(const struct nnv_retry *retry, struct nnv_err *err);

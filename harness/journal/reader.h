@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file reader.h Run folders read line by line, by whoever reads them: reports, merge, resume, verify. What is held at
- * once is one record.
+ * @file reader.h Reads run folders line by line, for reports, merge, resume and verify. It holds one record at a time.
  */
 #ifndef NNV_JOURNAL_READER_H
 #define NNV_JOURNAL_READER_H

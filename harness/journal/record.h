@@ -35,7 +35,7 @@ struct nnv_run_facts {
     const struct nnv_shard *shard;               /**< NULL: the cases are all */
     const char *graphs;                          /**< what random graphs are made of; NULL: of all */
     const char *saturation;                      /**< why the random graphs are so many; NULL: nothing was estimated */
-    const char *networks;                        /**< where cases stand in networks, as JSON; NULL: nobody says */
+    const char *networks;                        /**< where cases stand in networks, as JSON; NULL: not known */
     char program_build[17], driver_build[17];    /**< hashes of the files */
     char specs_hash[17];                         /**< of the files that cases are read from; "": of none */
     /** Adds further members; NULL: there are none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file seal.h Checksums of the journal's lines: a last member "sum", the hash of all that stands before it. They tell
- * what a disk, a copy or an editor has changed; against somebody who means to deceive they are no help.
+ * @file seal.h Checksums of the journal's lines: a last member "sum", the hash of all that stands before it. They show
+ * what a disk, a copy or an editor has changed; they do not protect against deliberate forgery.
  */
 #ifndef NNV_JOURNAL_SEAL_H
 #define NNV_JOURNAL_SEAL_H

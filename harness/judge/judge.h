@@ -62,7 +62,7 @@ bool nnv_result_level(const struct nnv_case_env *env, int level, struct nnv_resu
  */
 void nnv_judge(struct nnv_case_env *env, const struct nnv_spec *spec, int level, enum nnv_precision precision,
                struct nnv_result *result);
-/** The same for outputs that somebody has computed before; they must have the expected shapes. env needs an arena. */
+/** The same for outputs that were computed before; they must have the expected shapes. env needs an arena. */
 void nnv_judge_answer(struct nnv_case_env *env, const struct nnv_spec *spec, enum nnv_precision precision,
                       struct nnv_value *outputs, struct nnv_result *result);
 

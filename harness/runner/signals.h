@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file signals.h What the supervisor hears from outside: children that end, and requests to stop. */
+/** @file signals.h Signals that the supervisor receives: children that end, and requests to stop. */
 #ifndef NNV_HARNESS_SIGNALS_H
 #define NNV_HARNESS_SIGNALS_H
 

@@ -51,9 +51,9 @@ struct nnv_run_config {
     bool compile_only;             /**< models are compiled, and nothing is executed */
     uint32_t repeat;               /**< times that each case is run; 0 is 1 */
     uint64_t keep_below;           /**< of which passes the answers are kept, see keep.h; 0: of none */
-    struct nnv_coverage *coverage; /**< where what is reached of the driver's code is summed up; NULL: nobody asks */
+    struct nnv_coverage *coverage; /**< where what is reached of the driver's code is summed up; NULL: not wanted */
     const char *saturation;        /**< why the random graphs are count, one line; NULL: nothing was estimated */
-    const char *networks;          /**< where the specs stand in networks, as JSON; NULL: nobody says */
+    const char *networks;          /**< where the specs stand in networks, as JSON; NULL: not known */
 };
 
 struct nnv_suite {

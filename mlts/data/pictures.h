@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file pictures.h Pictures that the project draws itself, so that classifiers can be judged without anybody's data.
+ * @file pictures.h Pictures that the project draws itself, so that classifiers can be judged without data from
+ * elsewhere.
  *
  * A picture shows one of ten figures, at any place, size and angle, in any colours, over a shaded background with
  * strokes and noise. Drawn with the basic operations of IEEE 754 alone: the same bytes on any machine.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file speech.h Made-up speech: strings of phones as frames of features, so that recurrent models can be judged by
- * their phone error rate without anybody's recordings.
+ * @file speech.h Synthetic speech: strings of phones as frames of features, so that recurrent models can be judged by
+ * their phone error rate without recordings.
  *
  * Each phone is a pattern of features; neighbours run into each other, lengths vary, a speaker shifts everything, and
  * there is noise. The basic operations of IEEE 754 alone: the same bytes on any machine.

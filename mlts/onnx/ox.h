@@ -72,7 +72,7 @@ struct nnv_ox {
 
 /** True if input i is there. */
 bool nnv_ox_has(const struct nnv_cv *c, uint32_t i);
-/** True if somebody may read output k. */
+/** True if output k may be read. */
 bool nnv_ox_wants(const struct nnv_cv *c, uint32_t k);
 /** Type and shape of input i; of one that is not there, a float scalar (and an error). */
 const struct nnv_ox_value *nnv_ox_value(struct nnv_cv *c, uint32_t i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file wire.h Reading protocol buffers that nobody vouches for: field by field, every length checked.
+ * @file wire.h Reads untrusted protocol buffers, field by field; every length is checked.
  *
  * The first error is kept in the reader, and what is read after it is empty. Source: the encoding that
  * protobuf.dev/programming-guides/encoding describes.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file flat.h Reading FlatBuffers that nobody vouches for: every offset is checked before it is followed.
+ * @file flat.h Reads untrusted FlatBuffers: every offset is checked before it is followed.
  *
  * The first error is kept in the file, and whatever is read after it is empty, so that code that walks over a schema
  * needs no checks of its own: it looks at nnv_flat_failed() where it matters. There is no recursion over the file.

@@ -31,7 +31,7 @@ struct nnv_growth {
     uint32_t *live; /**< operands that operations wrote and that may be read on */
     uint32_t nlive, live_room;
     uint32_t mute;  /**< operations whose results do not tell of their inputs */
-    uint32_t known; /**< a value that depends on no input, and nobody reads yet; 0: none */
+    uint32_t known; /**< a value that depends on no input, and no operation reads yet; 0: none */
     struct nnv_value *inputs;
     uint32_t *in, nin;       /**< of the model: from the first operation */
     struct nnv_value *empty; /**< per model input: its value where the batch is empty; NULL: not asked for */
@@ -71,7 +71,7 @@ bool nnv_growth_without_rows(const struct nnv_value *v, struct nnv_arena *arena,
 void nnv_growth_begin(struct nnv_growth *g);
 /** The use to begin with at a try; NULL: none. */
 const struct nnv_graph_use *nnv_growth_first(struct nnv_growth *g, int try);
-/** A value to go on from: one that nobody has read yet is preferred, and the newer ones. */
+/** A value to go on from: one that no operation reads yet is preferred, and the newer ones. */
 const struct nnv_graph_value *nnv_growth_value(struct nnv_growth *g);
 /** A use for the value at a try; NULL: none. */
 const struct nnv_graph_use *nnv_growth_use(struct nnv_growth *g, const struct nnv_graph_value *from, int try);

@@ -16,7 +16,7 @@ struct nnv_cell {
     double *exact;                   /**< of an output: unrounded results, see nnv_golden; owned; NULL: as data */
     const double *spread;            /**< of an output of main that nothing else reads, instead of rows; arena's */
     const struct nnv_source *source; /**< of an output of main: what its indices point at; arena's */
-    bool borrowed;                   /**< rows is somebody else's */
+    bool borrowed;                   /**< rows belongs to another frame */
     uint32_t readers;                /**< operations that will still read it */
 };
 
@@ -56,7 +56,7 @@ void nnv_frame_close(struct nnv_frame *f);
 bool nnv_frame_is_output(const struct nnv_frame *f, uint32_t operand);
 /** Forgets the value of an operand, but not its readers. */
 void nnv_frame_free_cell(struct nnv_frame *f, uint32_t operand);
-/** An operation that read these inputs is done: frees what nobody will read any more. */
+/** An operation that read these inputs is done: frees what is not read again. */
 void nnv_frame_release(struct nnv_frame *f, const struct nnv_operation *o);
 /** The actual shape s must be what the model declares. */
 NNV_USE_RESULT enum nnv_status nnv_frame_check_shape(const struct nnv_shape *declared, const struct nnv_shape *s,

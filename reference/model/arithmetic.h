@@ -14,7 +14,7 @@
 #include "reference/model/scheme.h"
 
 enum { NNV_SCHEME_USES = 20 };
-/** How an engine requantises: by one scheme, or here by one and there by the other, nobody knows where. */
+/** How an engine requantises: by one scheme, or by one here and the other there, at places that are not known. */
 struct nnv_schemes {
     enum nnv_scheme one, other; /**< NNV_SCHEME_ANY: not known; there is no other */
 };

@@ -37,7 +37,7 @@ struct nnv_swept {
 };
 /**
  * Removes operands that no operation reads or writes and that are neither inputs nor outputs; with dead, first the
- * operations whose results nobody reads. in and out are renumbered. What *swept holds is of arena. NNV_NO_MEMORY.
+ * operations whose results are not read. in and out are renumbered. What *swept holds is of arena. NNV_NO_MEMORY.
  */
 NNV_USE_RESULT enum nnv_status nnv_emit_sweep(struct nnv_builder *b, bool dead, uint32_t nin, uint32_t *in,
                                               uint32_t nout, uint32_t *out, struct nnv_arena *arena,

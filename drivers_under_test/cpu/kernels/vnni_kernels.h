@@ -10,7 +10,7 @@ enum { CPU_VNNI_ROWS = 12, CPU_AMX_ROWS = 16 };
 
 /** struct cpu_kernels.gemm_u8. */
 void cpu_vnni_gemm_u8(const struct cpu_gemm_u8 *g);
-/** The same in AMX's tiles where they are faster; whoever calls it has been allowed to. */
+/** The same in AMX's tiles where they are faster; the caller has asked the kernel for leave. */
 void cpu_amx_gemm_u8(const struct cpu_gemm_u8 *g);
 /**
  * The processor has tiles of bytes, and the system lets this process use them: it is asked to. What is allowed holds

@@ -31,7 +31,8 @@ struct host_key {
     uint8_t key[4096];
     size_t bytes;
 };
-/** Reads a file of 16 to 4096 bytes that nobody else may read; line ends at its end do not count. NULL, or why not. */
+/** Reads a file of 16 to 4096 bytes that only its owner may read; line ends at its end do not count. NULL, or why not.
+ */
 const char *host_key_read(const char *path, struct host_key *key);
 
 /** One end. Zero-initialise but for in and out; ended by host_frames_end. */
@@ -64,7 +65,7 @@ bool host_frames_flush(struct host_frames *f);
 enum host_framed { HOST_FRAMED_NONE, HOST_FRAMED, HOST_FRAMED_GONE, HOST_FRAMED_BAD };
 /** Reads without waiting. HOST_FRAMED: *data is a whole message, until the next call. */
 enum host_framed host_frames_get(struct host_frames *f, const uint8_t **data, size_t *bytes);
-/** A TCP connection that nobody answers any more is to end within half a minute, and small messages are sent at once.
+/** A TCP connection whose other end is silent ends within half a minute, and small messages are sent at once.
  */
 void host_keep_alive(int fd);
 /** Waits until the stream has something to read, or takes something. False: not within so many nanoseconds. */

@@ -100,7 +100,7 @@ enum host_reply {
 /** Answers one question. The device is open. */
 enum host_reply host_dispatch(struct host_stream_server *stream, struct host_in *in, struct host_out *out);
 void host_put_status(struct host_out *out, enum nnvts_status status);
-/** The session is being closed: whoever waits for something else gives up. */
+/** The session is being closed: waits for anything else end. */
 bool host_closing(struct host_session *s);
 
 /** Shapes that the driver may write: as the request has outputs, and the model, if its number is known (not 0). */

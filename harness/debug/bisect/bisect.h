@@ -55,7 +55,7 @@ NNV_USE_RESULT enum nnv_status nnv_judge_steps(const struct nnv_spec *spec, cons
                                                struct nnv_arena *arena, struct nnv_bisection *out, struct nnv_err *err);
 
 /**
- * Judges each operation whose results and inputs are given, on these inputs: values that somebody else computed.
+ * Judges each operation whose results and inputs are given, on these inputs: values computed elsewhere.
  * given: per operand of the spec that nnv_known_make() makes of `spec`; data is NULL where there is none. Fills spec,
  * step and culprit; a step that cannot be judged says what is missing.
  */

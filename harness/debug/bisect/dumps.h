@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file dumps.h Results of single operations that somebody else has computed and written down: a vendor's simulator, a
+ * @file dumps.h Results of single operations that were computed elsewhere and written to files: a vendor's simulator, a
  * debug build, another framework. A file for each, .npy or raw (.raw, .bin), called by the number of the operation:
  * 7.npy, 007_conv.raw; 7.1.npy is its second output.
  */

@@ -22,7 +22,7 @@ struct nnv_spec *nnv_reducer_copy(struct nnv_reducer *r, const struct nnv_extrac
 /** Judges a candidate in the trial arena; if it fails in the same way it is the best from now on. relax:
  * nnv_known_make. */
 bool nnv_reducer_try(struct nnv_reducer *r, const struct nnv_spec *candidate, bool relax);
-/** Time is over, or somebody wants it to end. */
+/** Time is over, or the user wants it to end. */
 bool nnv_reducer_over(const struct nnv_reducer *r);
 
 /** Steps; true if something became smaller. */

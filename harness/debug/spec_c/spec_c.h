@@ -11,7 +11,7 @@ enum nnv_c_dialect {
     NNV_C_NDK     /**< <android/NeuralNetworks.h>: the library that it is linked with */
 };
 
-/** The dialect of whoever makes this driver ("cpu", "ndk:PATH"). */
+/** The dialect that suits this driver ("cpu", "ndk:PATH"). */
 enum nnv_c_dialect nnv_c_dialect_of(const char *driver);
 
 /**

@@ -47,7 +47,7 @@ struct nnv_expectations {
     struct nnv_arena *arena;
     struct nnv_expected *item;
     size_t count, cap;
-    bool strict;                    /**< outcomes that nobody expects fail the run, too */
+    bool strict;                    /**< unexpected outcomes fail the run, too */
     uint32_t *first;                /**< of each case, the first of its links + 1; 0: none */
     struct nnv_expected_link *link; /**< which entry is about which case */
     size_t links, link_cap, cases;

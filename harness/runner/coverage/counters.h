@@ -33,7 +33,7 @@ struct nnv_coverage_told {
 uint32_t nnv_coverage_edges(void);
 /** From now on nnv_coverage_tell() adds to this memory. */
 void nnv_coverage_tell_to(struct nnv_coverage_told *told);
-/** Adds what was reached. Safe in a signal handler. Nothing where nobody is told. */
+/** Adds what was reached. Safe in a signal handler. Nothing if nothing counts it. */
 void nnv_coverage_tell(void);
 /** Forgets what was reached, but not what was told. */
 void nnv_coverage_forget(void);

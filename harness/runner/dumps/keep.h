@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file keep.h Passes whose answers are kept, so that somebody else can judge them again: a sample that the seed
+/** @file keep.h Passes whose answers are kept, so that they can be judged again elsewhere: a sample that the seed
  * draws. */
 #ifndef NNV_HARNESS_KEEP_H
 #define NNV_HARNESS_KEEP_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file hook.h Commands of the user's that do something to the device while a run goes on. */
+/** @file hook.h The user's commands that reset or suspend the device during a run. */
 #ifndef NNV_HARNESS_HOOK_H
 #define NNV_HARNESS_HOOK_H
 

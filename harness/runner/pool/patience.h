@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file patience.h How much of what goes wrong a run puts up with: then it asks an operation, or the driver, no more.
+/**
+ * @file patience.h How many failures a run tolerates before it stops asking the driver, about one operation or at all.
  */
 #ifndef NNV_HARNESS_PATIENCE_H
 #define NNV_HARNESS_PATIENCE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file pool.h The supervisor's heart: keeps workers busy, and knows of each case how it ended. */
+/** @file pool.h The supervisor: keeps the workers busy and finds out how each case ended. */
 #ifndef NNV_HARNESS_POOL_H
 #define NNV_HARNESS_POOL_H
 
@@ -23,25 +23,24 @@ struct nnv_pool_options {
     enum nnv_status (*ended)(void *context, const struct nnv_ended *e, struct nnv_err *err);
     /** Called between rounds of work, at least every 50 ms. An error ends the run. May be NULL. */
     enum nnv_status (*idle)(void *context, struct nnv_err *err);
-    /** Asked before cases run that measure time: true while something of the caller's runs beside the workers, which
-     * idle goes on with. May be NULL: nothing does. */
+    /** Asked before a case that measures time begins: true while the caller has other work running beside the workers;
+     * idle() is called until it has ended. May be NULL: there is none. */
     bool (*busy)(void *context);
-    /** Asked when a worker could not open the driver: true if somebody else has it open, which is no reason to give up.
-     * May be NULL: nobody. */
+    /** Asked when a worker could not open the driver: true if another process has it open, so that it is worth trying
+     * again. May be NULL: none has. */
     bool (*opened)(void *context);
-    /** Something that the user should know, one line. May be NULL. */
+    /** Tells the user one line. May be NULL. */
     void (*note)(void *context, const char *text);
 };
 
 /**
- * Runs the cases that are not to be skipped in workers. What happens to a worker decides the verdict of the case in
- * progress and of no other: CRASH, TIMEOUT. A worker that dies while nnvts itself was at work (building, comparing)
- * may have been damaged by an earlier case, and one that is killed by SIGKILL by somebody else: the case is run again,
- * in a fresh worker. A driver that writes over what the workers share is found by running alone each case that was in
- * progress. SIGINT, SIGTERM, SIGHUP: no
- * case begins any more, running ones have two seconds to end; *interrupted is set. A driver that can't be opened
- * three times in a row ends the run, and so do workers that end again and again without taking a case: what is left is
- * NOTRUN where the driver did work before, else ERROR.
+ * Runs the cases in workers, but for those to skip. A worker that dies or hangs decides the verdict of the case in
+ * progress and of no other: CRASH or TIMEOUT. If it died while nnvts itself was at work (building, comparing), or
+ * another process killed it, the case runs again in a fresh worker: an earlier case may have done the damage. If a
+ * driver writes over the memory that workers share, each case in progress runs again alone.
+ * After SIGINT, SIGTERM or SIGHUP no case begins, running ones get two seconds, and *interrupted is set. The run ends
+ * if the driver cannot be opened three times in a row, or if workers keep ending without taking a case; the cases left
+ * are NOTRUN if the driver worked before, else ERROR.
  */
 NNV_USE_RESULT enum nnv_status nnv_pool_run(const struct nnv_pool_options *options, bool *interrupted,
                                             struct nnv_err *err);

@@ -23,7 +23,7 @@ enum {
 
 /** What all workers share. */
 struct nnv_hub {
-    _Atomic uint32_t wake;     /**< bumped by whoever has news for the supervisor; it sleeps on this word */
+    _Atomic uint32_t wake;     /**< bumped by each side that has news for the supervisor, which sleeps on this word */
     _Atomic uint32_t sleeping; /**< the supervisor sleeps, or is about to */
     _Atomic uint32_t stop;     /**< workers end after the case that they run */
     _Atomic uint64_t next;     /**< position in the order of cases that no worker has taken yet */

@@ -33,7 +33,7 @@ struct nnv_worker {
     pid_t pid;       /**< also of its process group; 0: none */
     uint32_t number; /**< 1, 2, 3 ... in the order of starting */
     struct nnv_channel *channel;
-    struct nnv_coverage_told *coverage; /**< what it reaches of the driver's code; NULL: nobody asks */
+    struct nnv_coverage_told *coverage; /**< what it reaches of the driver's code; NULL: not wanted */
     char *note;                         /**< page of the file `running` for it, NULL: none */
     int log;                            /**< descriptor of what it prints, -1: none; its offset is the worker's too */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file fixture_models.h Small models that the suites hand to a driver where not the operation but its handling is in
- * question. */
-#ifndef NNV_SUITES_SUBJECTS_H
-#define NNV_SUITES_SUBJECTS_H
+/** @file fixture_models.h Small models for suites that test how a driver handles a model, rather than what an operation
+ * computes. */
+#ifndef NNV_SUITES_FIXTURE_MODELS_H
+#define NNV_SUITES_FIXTURE_MODELS_H
 
 #include "reference/model/builder.h"
 

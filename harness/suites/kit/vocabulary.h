@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file vocabulary.h What a driver that has part of NNAPI has: random graphs are made of that. */
+/** @file vocabulary.h The operations and types that a driver supports: random graphs use only these. */
 #ifndef NNV_SUITES_KIT_VOCABULARY_H
 #define NNV_SUITES_KIT_VOCABULARY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file qos.h A loop that ends, or does not, by its inputs. */
+/** @file qos.h A loop whose inputs decide whether it ends. */
 #ifndef NNV_SUITES_QOS_H
 #define NNV_SUITES_QOS_H
 

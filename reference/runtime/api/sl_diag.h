@@ -6,7 +6,7 @@
 #include "NeuralNetworksSupportLibraryImpl.h"
 #include "reference/runtime/api/compilation.h"
 
-/** Now, in ns, if somebody wants to be told; else 0. */
+/** Now, in ns, if a callback is set; else 0. */
 uint64_t nnv_rt_diag_begin(void);
 /** A compilation has ended with this result; nothing is told where since is 0. */
 void nnv_rt_diag_compiled(const ANeuralNetworksCompilation *c, int result, uint64_t since);

@@ -16,7 +16,7 @@
 enum nnv_rt_place_kind {
     NNV_RT_NOWHERE,   /**< inside one step, or unused, or without a value */
     NNV_RT_INPUT,     /**< the graph's input number index */
-    NNV_RT_OUTPUT,    /**< the graph's output number index, whoever reads it */
+    NNV_RT_OUTPUT,    /**< the graph's output number index, whatever reads it */
     NNV_RT_CONSTANT,  /**< in the model */
     NNV_RT_TEMPORARY, /**< at offset of the graph's pool, bytes long: its size is known */
     NNV_RT_DYNAMIC,   /**< crosses steps, of a size that the step that writes it tells; number index */
