@@ -55,10 +55,6 @@ static bool is_rescaled(const struct nnv_op *op) {
     }
 }
 
-static bool is_recurrent(const struct nnv_op *op) {
-    return strstr(op->name, "RNN") || strstr(op->name, "LSTM") || op->code == ANEURALNETWORKS_SVDF;
-}
-
 static bool is_control(const struct nnv_op *op) { return op->check_subgraphs != NULL; }
 
 const struct nnv_graph_profile nnv_graph_profiles[] = {
@@ -68,7 +64,7 @@ const struct nnv_graph_profile nnv_graph_profiles[] = {
     {"conv", "convolutions and what stands around them", 4, 12, FLOAT32 | FLOAT16 | QUANT8 | QUANT8_SIGNED,
      is_convolution},
     {"quant", "quantised operations with unequal scales", 4, 12, QUANT8 | QUANT8_SIGNED, is_rescaled},
-    {"rnn", "recurrent operations", 2, 6, FLOAT32 | FLOAT16 | QUANT8 | QUANT8_SIGNED, is_recurrent},
+    {"rnn", "recurrent operations", 2, 6, FLOAT32 | FLOAT16 | QUANT8 | QUANT8_SIGNED, nnv_op_is_recurrent},
     {"control", "IF and WHILE between other operations", 2, 6, 0, is_control},
     {"mixed", "8 to 20 operations of any kind and many types", 8, 20, 0, NULL},
 };

@@ -328,6 +328,8 @@ const struct nnv_op *nnv_op(int32_t code);
 const struct nnv_op *nnv_op_by_name(const char *name);
 /** All records, by code. */
 const struct nnv_op *const *nnv_ops(size_t *count);
+/** True if the operation keeps a state from step to step: LSTM, RNN, SVDF, of whatever form. */
+bool nnv_op_is_recurrent(const struct nnv_op *op);
 /** True if a slot of the operation has this type variable (enum nnv_var); the others' types mean nothing. */
 bool nnv_op_uses(const struct nnv_op *op, int var);
 

@@ -31,6 +31,10 @@ const struct nnv_op *nnv_op_by_name(const char *name) {
     return NULL;
 }
 
+bool nnv_op_is_recurrent(const struct nnv_op *op) {
+    return strstr(op->name, "RNN") || strstr(op->name, "LSTM") || op->code == ANEURALNETWORKS_SVDF;
+}
+
 bool nnv_op_uses(const struct nnv_op *op, int var) {
     for (uint8_t f = 0; f < op->nforms; f++) {
         for (uint8_t i = 0; i < op->forms[f].nin; i++)

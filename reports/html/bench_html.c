@@ -57,13 +57,6 @@ static void add_time_cell(struct nnv_text *t, double ns) {
     nnv_text_add(t, "</td>");
 }
 
-static void add_header(struct nnv_text *t, const char *const *heads) {
-    nnv_text_add(t, "<div class=\"wide\"><table class=\"plain\"><thead><tr>");
-    for (size_t i = 0; heads[i]; i++)
-        nnv_text_addf(t, "<th scope=\"col\"%s>%s</th>", i ? " class=\"n\"" : "", heads[i]);
-    nnv_text_add(t, "</tr></thead><tbody>\n");
-}
-
 static void begin_row(struct nnv_text *t, const struct nnv_bench_line *l) {
     nnv_text_add(t, "<tr><th scope=\"row\"><span class=\"name\">");
     nnv_bench_add_text(t, l->driver);
@@ -223,12 +216,12 @@ static void add_summary_row(const struct nnv_bench_sheet *s, const struct nnv_be
 }
 
 static void add_summary(const struct nnv_bench_sheet *s, struct nnv_text *t) {
-    static const char *const heads[] = {"Network", "Driver", "p50", "p99", "Ratio", "Answers", NULL};
+    static const char *const heads[] = {"Network", "#Driver", "#p50", "#p99", "#Ratio", "#Answers", NULL};
     if (s->count == 0) return;
     nnv_text_add(t, "<section id=\"all\">\n<h2>All networks</h2>\n<p class=\"lead\">Ratio: median latency by that of "
                     "the first driver. Answers: the driver's accuracy beside that of the reference on the same "
                     "data.</p>\n");
-    add_header(t, heads);
+    nnv_page_table(t, heads);
     for (size_t i = 0; i < s->count && i < MOST_LINES; i++) add_summary_row(s, &s->line[i], t);
     nnv_page_table_end(t);
     if (s->count > MOST_LINES)
@@ -373,7 +366,8 @@ static void add_step(const json_t *step, struct nnv_text *t) {
 }
 
 static void add_layers(const struct nnv_bench_sheet *s, const struct nnv_bench_line *l, struct nnv_text *t) {
-    static const char *const heads[] = {"Operation", "Result", "", "Compared", "Wrong", "Error", "Of budget", NULL};
+    static const char *const heads[] = {"Operation", "#Result", "#",          "#Compared",
+                                        "#Wrong",    "#Error",  "#Of budget", NULL};
     (void)s;
     if (!json_is_object(l->layers)) return;
     const json_t *steps = json_object_get(l->layers, "worst"), *step;
@@ -402,7 +396,7 @@ static void add_layers(const struct nnv_bench_sheet *s, const struct nnv_bench_l
     const bool good = nnv_json_count(l->layers, "out_of_budget") == 0;
     nnv_text_addf(t, "<details class=\"more\"%s><summary>%s</summary>\n", good ? "" : " open=\"open\"",
                   good ? "Those nearest to their budgets" : "The worst");
-    add_header(t, heads);
+    nnv_page_table(t, heads);
     json_array_foreach((json_t *)steps, i, step) {
         if (i == MOST_STEPS) break;
         add_step(step, t);
@@ -420,12 +414,12 @@ static bool any(const struct nnv_bench_sheet *s, uint32_t network, const char *p
 }
 
 static void add_network(const struct nnv_bench_sheet *s, uint32_t network, struct nnv_text *t) {
-    static const char *const latency[] = {"Latency", "p50", "p90", "p97", "p99", "Ratio", "Per second", NULL};
-    static const char *const cost[] = {"Costs", "Compile", "From cache", "Memory",    "First",
-                                       "Warm",  "Cold",    "Close",      "In driver", "On device",
-                                       "Peak",  "Energy",  "Samples",    "Noise",     NULL};
-    static const char *const accuracy[] = {"Answers",    "Measure",       "Driver", "Reference", "Chance",
-                                           "Same class", "Largest error", "PSNR",   "Items",     NULL};
+    static const char *const latency[] = {"Latency", "#p50", "#p90", "#p97", "#p99", "#Ratio", "#Per second", NULL};
+    static const char *const cost[] = {"Costs", "#Compile", "#From cache", "#Memory",    "#First",
+                                       "#Warm", "#Cold",    "#Close",      "#In driver", "#On device",
+                                       "#Peak", "#Energy",  "#Samples",    "#Noise",     NULL};
+    static const char *const accuracy[] = {"Answers",     "#Measure",       "#Driver", "#Reference", "#Chance",
+                                           "#Same class", "#Largest error", "#PSNR",   "#Items",     NULL};
     static const char *const members[] = {"origin", "data", "scenario", "way"};
     const json_t *row = s->line[s->first[network]].all;
     nnv_text_addf(t, "<section id=\"n%u\">\n<h2 class=\"name\">", network);
@@ -442,15 +436,15 @@ static void add_network(const struct nnv_bench_sheet *s, uint32_t network, struc
     each(s, network, t, add_remarks);
     if (any(s, network, "latency")) {
         nnv_bench_plot(s, network, t);
-        add_header(t, latency);
+        nnv_page_table(t, latency);
         each(s, network, t, add_latency);
         nnv_page_table_end(t);
-        add_header(t, cost);
+        nnv_page_table(t, cost);
         each(s, network, t, add_cost);
         nnv_page_table_end(t);
     }
     if (any(s, network, "accuracy")) {
-        add_header(t, accuracy);
+        nnv_page_table(t, accuracy);
         each(s, network, t, add_accuracy);
         nnv_page_table_end(t);
     }

@@ -9,22 +9,6 @@
 
 enum { VARIANTS = 3, ROUNDS = 3 };
 
-static bool is_recurrent(const struct nnv_op *op) {
-    switch (op->code) {
-    case ANEURALNETWORKS_LSTM:
-    case ANEURALNETWORKS_RNN:
-    case ANEURALNETWORKS_SVDF:
-    case ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_LSTM:
-    case ANEURALNETWORKS_UNIDIRECTIONAL_SEQUENCE_RNN:
-    case ANEURALNETWORKS_BIDIRECTIONAL_SEQUENCE_LSTM:
-    case ANEURALNETWORKS_BIDIRECTIONAL_SEQUENCE_RNN:
-    case ANEURALNETWORKS_QUANTIZED_16BIT_LSTM:
-    case ANEURALNETWORKS_QUANTIZED_LSTM:
-        return true;
-    }
-    return false;
-}
-
 /** Numbers that are turned by one break what these demand of them: keys ascend, corners of boxes are in order. */
 static bool has_order(const struct nnv_op *op) {
     switch (op->code) {
@@ -44,7 +28,7 @@ enum nnv_status nnv_exec_list_again(struct nnv_case_list *list, struct nnv_case 
     for (size_t i = 0; i < n; i++) {
         /* without a state one signature, of all types in turn */
         if (has_order(ops[i]) || ops[i]->sizes) continue;
-        const bool state = is_recurrent(ops[i]);
+        const bool state = nnv_op_is_recurrent(ops[i]);
         const int only = ops[i]->code % ops[i]->nsigs, variants = state ? VARIANTS : 1;
         for (int sig = state ? 0 : only; sig < (state ? ops[i]->nsigs : only + 1); sig++)
             for (int variant = 0; variant < variants && variant < nnv_single_variants(ops[i]) && !st; variant++) {

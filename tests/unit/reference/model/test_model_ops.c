@@ -215,6 +215,18 @@ static void test_every_code_of_the_header(void **state) {
     assert_int_equal(found, OPERATIONS);
 }
 
+static void operations_with_a_state_are_told(void **state) {
+    size_t n, found = 0;
+    const struct nnv_op *const *ops = nnv_ops(&n);
+    (void)state;
+    for (size_t i = 0; i < n; i++) found += nnv_op_is_recurrent(ops[i]);
+    assert_int_equal(found, 9);
+    assert_true(nnv_op_is_recurrent(nnv_op(ANEURALNETWORKS_QUANTIZED_16BIT_LSTM)));
+    assert_true(nnv_op_is_recurrent(nnv_op(ANEURALNETWORKS_SVDF)));
+    assert_true(nnv_op_is_recurrent(nnv_op(ANEURALNETWORKS_BIDIRECTIONAL_SEQUENCE_RNN)));
+    assert_false(nnv_op_is_recurrent(nnv_op(ANEURALNETWORKS_WHILE)));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_code_of_the_header),
@@ -224,6 +236,7 @@ int main(void) {
         cmocka_unit_test(test_markdown),
         cmocka_unit_test(test_sample_words),
         cmocka_unit_test(test_sample_sizes),
+        cmocka_unit_test(operations_with_a_state_are_told),
         cmocka_unit_test(test_sample_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
