@@ -11,7 +11,8 @@
 
 enum { WORST = 12, LEAST_NS = 10000000 };
 
-const char *nnv_layers_kind(enum nnv_step_kind kind) {
+/** "right", "wrong" ... */
+static const char *layers_kind(enum nnv_step_kind kind) {
     static const char *const names[] = {[NNV_STEP_RIGHT] = "right",
                                         [NNV_STEP_WRONG] = "wrong",
                                         [NNV_STEP_UNTRUSTED] = "untrusted",
@@ -133,7 +134,7 @@ static json_t *step_json(const struct nnv_layers *l, uint32_t i) {
     const struct nnv_step *s = &l->found.step[i];
     char result[320];
     json_t *j = json_pack("{s:i,s:s,s:s,s:s}", "operation", (int)i, "name", nnv_layers_name(l, i), "result",
-                          nnv_layers_result(l, i, result, sizeof result), "kind", nnv_layers_kind(s->kind));
+                          nnv_layers_result(l, i, result, sizeof result), "kind", layers_kind(s->kind));
     if (!j) return NULL;
     if (s->compared) {
         json_object_set_new(j, "compared", json_integer((json_int_t)s->compared));

@@ -38,8 +38,6 @@ NNV_USE_RESULT enum nnv_status nnv_layers_time(struct nnv_layers *l, const struc
 /** Name of operation i, and type and shape of its first result, into buf. */
 const char *nnv_layers_name(const struct nnv_layers *l, uint32_t i);
 const char *nnv_layers_result(const struct nnv_layers *l, uint32_t i, char *buf, size_t room);
-/** "right", "wrong" ... */
-const char *nnv_layers_kind(enum nnv_step_kind kind);
 /** The member "layers" of a row; NULL when out of memory. */
 json_t *nnv_layers_json(const struct nnv_layers *l);
 

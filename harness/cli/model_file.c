@@ -20,7 +20,9 @@ enum { MOST_BYTES = 1 << 30 };
 
 /* --------------------------------------------------------------------- a spec */
 
-const char *nnv_cli_model_name(const char *path, struct nnv_arena *arena) {
+/** What a model is called: "dir/net.tflite" is net, "net/model.tflite" too (and .onnx). arena's; NULL when out of
+ * memory. */
+static const char *cli_model_name(const char *path, struct nnv_arena *arena) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     if (slash && (strcmp(name, "model.tflite") == 0 || strcmp(name, "model.onnx") == 0)) {
         const char *from = slash;
@@ -62,7 +64,7 @@ enum nnv_status nnv_cli_network_spec(const char *model, uint64_t seed, struct nn
     const char *usual;
     enum nnv_status st = nnv_network_open(model, arena, &net, &usual, err);
     if (st != NNV_OK) return st;
-    *spec = (struct nnv_spec){.name = nnv_cli_model_name(model, arena), .model = net.model};
+    *spec = (struct nnv_spec){.name = cli_model_name(model, arena), .model = net.model};
     return spec->name ? draw(&net, seed, arena, spec, err) : nnv_no_memory(err);
 }
 
@@ -74,7 +76,7 @@ uint32_t nnv_cli_model_specs(const char *path) {
 /** One of the sets of test data beside the file. */
 static enum nnv_status tested(const char *path, uint32_t i, struct nnv_arena *arena, struct nnv_spec *s,
                               struct nnv_err *err) {
-    const char *name = nnv_cli_model_name(path, arena);
+    const char *name = cli_model_name(path, arena);
     enum nnv_status st = nnv_onnx_test(path, i, arena, s, err);
     s->name = i && name ? nnv_arena_printf(arena, "%s_%u", name, i) : name;
     return st == NNV_OK && !s->name ? nnv_no_memory(err) : st;
@@ -93,7 +95,7 @@ enum nnv_status nnv_cli_model_spec(const char *path, uint32_t i, uint64_t seed, 
     if (st == NNV_OK) st = nnv_network_import(data, size, path, arena, &net, err);
     free(data);
     if (st != NNV_OK) return st;
-    net.name = s->name = nnv_cli_model_name(path, arena);
+    net.name = s->name = cli_model_name(path, arena);
     s->source = nnv_arena_strdup(arena, path);
     s->model = net.model;
     s->precision = nnv_precision_name(NNV_PRECISION_BUDGET); /* NNAPI's tolerances are of one operation, not of many */

@@ -6,9 +6,6 @@
 #include "base/text.h"
 #include "reference/model/model.h"
 
-/** What a model is called: "dir/net.tflite" is net, "net/model.tflite" too (and .onnx). arena's; NULL when out of
- * memory. */
-const char *nnv_cli_model_name(const char *path, struct nnv_arena *arena);
 /** Specs that a file becomes: of an ONNX model with test data beside it one for each set, else one. */
 uint32_t nnv_cli_model_specs(const char *path);
 /**

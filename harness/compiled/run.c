@@ -33,12 +33,12 @@ size_t nnv_datum_tensors(const struct nnv_relay_datum *d) {
     return n;
 }
 
-void nnv_datum_flatten(const struct nnv_relay_datum *d, const struct nnv_relay_datum **list, size_t *n) {
+static void datum_flatten(const struct nnv_relay_datum *d, const struct nnv_relay_datum **list, size_t *n) {
     if (d->type->kind != NNV_RELAY_TUPLE_TYPE) {
         list[(*n)++] = d;
         return;
     }
-    for (size_t i = 0; i < d->n_fields; i++) nnv_datum_flatten(d->fields[i], list, n);
+    for (size_t i = 0; i < d->n_fields; i++) datum_flatten(d->fields[i], list, n);
 }
 
 /* ------------------------------------------------------------------- judging a region */
@@ -153,7 +153,7 @@ static enum nnv_status write_inputs(const struct nnv_built_region *g, struct nnv
     for (size_t i = 0; i < n_args; i++) tensors += nnv_datum_tensors(args[i]);
     const struct nnv_relay_datum **list = NNV_NEW(arena, const struct nnv_relay_datum *, tensors);
     if (!list) return nnv_no_memory(err);
-    for (size_t i = 0; i < n_args; i++) nnv_datum_flatten(args[i], list, &n);
+    for (size_t i = 0; i < n_args; i++) datum_flatten(args[i], list, &n);
     for (size_t i = 0; i < n; i++) {
         size_t elems, bytes;
         if (n != g->model.main.nin || !nnv_relay_type_elems(list[i]->type, &elems, &bytes) || bytes != g->in_bytes[i])
@@ -242,7 +242,7 @@ static enum nnv_status set_outputs(struct run *r, const struct nnv_relay_datum *
     const struct nnv_relay_datum **list = NNV_NEW(r->arena, const struct nnv_relay_datum *, n);
     o->outputs = NNV_NEW(r->arena, struct nnv_output_outcome, n);
     if (!list || !o->outputs) return nnv_no_memory(err);
-    nnv_datum_flatten(result, list, &o->n_outputs);
+    datum_flatten(result, list, &o->n_outputs);
     for (size_t i = 0; i < n; i++) o->outputs[i] = (struct nnv_output_outcome){.type = list[i]->type, .value = list[i]};
     return NNV_OK;
 }
@@ -258,7 +258,7 @@ static enum nnv_status compare_outputs(struct run *r, struct nnv_err *err) {
     const size_t tensors = nnv_datum_tensors(golden);
     const struct nnv_relay_datum **list = NNV_NEW(r->arena, const struct nnv_relay_datum *, tensors);
     if (!list) return nnv_no_memory(err);
-    nnv_datum_flatten(golden, list, &n);
+    datum_flatten(golden, list, &n);
     for (size_t i = 0; i < r->out->n_outputs; i++) {
         if (i >= n || list[i]->n != r->out->outputs[i].value->n)
             return nnv_fail(err, NNV_INVALID, "output %zu has another shape than that of the program before", i);

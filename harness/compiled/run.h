@@ -71,6 +71,5 @@ bool nnv_compiled_undefined(const struct nnv_compiled_outcome *o);
 
 /** The tensors of a value, tuples opened, in order, appended to list (room for nnv_datum_tensors(d)). */
 size_t nnv_datum_tensors(const struct nnv_relay_datum *d);
-void nnv_datum_flatten(const struct nnv_relay_datum *d, const struct nnv_relay_datum **list, size_t *n);
 
 #endif

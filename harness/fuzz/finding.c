@@ -17,7 +17,7 @@
 
 static char *copy(const struct nnv_bytes *b) { return strndup(b->data != NULL ? b->data : "", b->len); }
 
-bool nnv_fuzz_ended_copy(struct nnv_fuzz_ended *to, const struct nnv_ended *from) {
+static bool fuzz_ended_copy(struct nnv_fuzz_ended *to, const struct nnv_ended *from) {
     *to = (struct nnv_fuzz_ended){
         .ended = true,
         .verdict = from->verdict,
@@ -148,7 +148,7 @@ struct gathering {
 
 static enum nnv_status on_ended(void *context, const struct nnv_ended *e, struct nnv_err *err) {
     struct gathering *g = context;
-    if (!nnv_fuzz_ended_copy(&g->ended[e->index], e)) return nnv_no_memory(err);
+    if (!fuzz_ended_copy(&g->ended[e->index], e)) return nnv_no_memory(err);
     if (e->verdict == NNVTS_ERROR && e->signal == 0)
         return nnv_fail(err, NNV_INTERNAL, "%.*s", (int)e->reason.len, e->reason.data);
     return NNV_OK;

@@ -15,7 +15,6 @@ struct nnv_fuzz_ended {
     char *reason, *lines, *backtrace, *log; /**< malloc'ed, terminated */
 };
 /** A copy of what the pool tells; false when out of memory. */
-bool nnv_fuzz_ended_copy(struct nnv_fuzz_ended *to, const struct nnv_ended *from);
 void nnv_fuzz_ended_free(struct nnv_fuzz_ended *e);
 
 /**

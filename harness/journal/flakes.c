@@ -19,7 +19,8 @@
 enum { FIRST_RUNS = 5, ORDER_RUNS = 3, LOAD_RUNS = 20, MOST_RUNS_OF_A_TEST = 5 };
 static const double CONFIDENCE = 0.95;
 
-const char *nnv_flake_class_name(enum nnv_flake_class c) {
+/** "deterministic", "order-dependent"... */
+static const char *flake_class_name(enum nnv_flake_class c) {
     static const char *const names[] = {
         [NNV_FLAKE_DETERMINISTIC] = "deterministic", [NNV_FLAKE_FLAKY] = "flaky",
         [NNV_FLAKE_ORDER] = "order-dependent",       [NNV_FLAKE_LOAD] = "load-dependent",
@@ -227,7 +228,7 @@ static void add_rate(struct nnv_text *t, const struct nnv_flake_runs *r) {
 
 void nnv_flake_words(const struct nnv_flake *f, const struct nnv_case *cases, struct nnv_text *t) {
     enum { NAMED = 3 };
-    nnv_text_addf(t, "%s", nnv_flake_class_name(f->class));
+    nnv_text_addf(t, "%s", flake_class_name(f->class));
     add_runs(t, ": ", &f->alone, "alone");
     add_rate(t, &f->alone);
     add_runs(t, ", ", &f->order, "after what its worker had run before");
@@ -350,7 +351,7 @@ static void add_flake(const struct nnv_retry *o, uint32_t subject, const struct 
     j->line = "\n    ";
     nnv_json_open(j, NULL, '{');
     nnv_json_string(j, "case", o->facts->cases[subject].name);
-    nnv_json_string(j, "class", nnv_flake_class_name(f->class));
+    nnv_json_string(j, "class", flake_class_name(f->class));
     add_json_runs(j, "alone", &f->alone);
     add_json_runs(j, "order", &f->order);
     add_json_runs(j, "load", &f->load);

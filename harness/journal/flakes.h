@@ -21,8 +21,6 @@ enum nnv_flake_class {
     NNV_FLAKE_LOST,          /**< did not fail any more */
     NNV_FLAKE_UNKNOWN,       /**< there was no time to find out */
 };
-/** "deterministic", "order-dependent"... */
-const char *nnv_flake_class_name(enum nnv_flake_class c);
 
 struct nnv_flake_runs {
     uint32_t runs, bad;

@@ -125,7 +125,8 @@ enum nnv_status nnv_ask_status(const struct nnv_ask *a, struct nnv_err *err) {
 
 void nnv_ask_renew(struct nnv_ask *a) { a->since_ns = nnv_now_ns(); }
 
-enum nnv_status nnv_ask_wait(struct nnv_ask *a, struct nnv_err *err) {
+/** Waits until it has ended: nnv_ask()'s second half. */
+static enum nnv_status ask_wait(struct nnv_ask *a, struct nnv_err *err) {
     uint64_t looked_ns = 0;
     for (long pause_ns = 50000; !nnv_ask_ended(a); pause_ns += pause_ns < 5000000 ? pause_ns : 0) {
         nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
@@ -139,7 +140,7 @@ enum nnv_status nnv_ask_wait(struct nnv_ask *a, struct nnv_err *err) {
 
 enum nnv_status nnv_ask(struct nnv_ask *a, struct nnv_err *err) {
     enum nnv_status st = nnv_ask_start(a, err);
-    return st == NNV_OK ? nnv_ask_wait(a, err) : st;
+    return st == NNV_OK ? ask_wait(a, err) : st;
 }
 
 enum nnv_status nnv_ask_on(const struct nnv_ask *q, int processes, void (*keep)(void *context, const void *shared),

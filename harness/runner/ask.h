@@ -81,8 +81,6 @@ NNV_USE_RESULT enum nnv_status nnv_ask_start(struct nnv_ask *a, struct nnv_err *
 bool nnv_ask_ended(struct nnv_ask *a);
 /** The time of the process begins anew. */
 void nnv_ask_renew(struct nnv_ask *a);
-/** Waits until it has ended: nnv_ask()'s second half. */
-NNV_USE_RESULT enum nnv_status nnv_ask_wait(struct nnv_ask *a, struct nnv_err *err);
 /** Gives the process so long to end, then kills it. */
 void nnv_ask_stop(struct nnv_ask *a, uint64_t timeout_ns);
 /** What the process answered: its error if it answered with one. NNV_OK as well where it has not answered. */

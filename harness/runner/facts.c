@@ -52,7 +52,8 @@ void nnv_build_hash(const char *path, char *buf) {
     if (hash_file(path, &h)) snprintf(buf, 17, "%016" PRIx64, h);
 }
 
-void nnv_build_hash_driver(const struct nnv_run_config *config, char *buf) {
+/** The same for a driver and what its options name, and so on: "runtime:host:cpu" is three files. */
+static void build_hash_driver(const struct nnv_run_config *config, char *buf) {
     enum { DEEPEST = 8 };
     uint64_t chain[2] = {0};
     const char *path = config->driver_path, *options = config->driver_options;
@@ -172,7 +173,7 @@ void nnv_run_header(const struct nnv_run_options *o, const struct nnv_driver_inf
     f.expectations = o->expectations;
     f.shard = o->shard;
     nnv_build_hash("/proc/self/exe", f.program_build);
-    nnv_build_hash_driver(o->config, f.driver_build);
+    build_hash_driver(o->config, f.driver_build);
     add_libraries(driver->libraries, f.driver_build);
     hash_specs(o->cases, o->count, f.specs_hash);
     f.more = add_more;

@@ -86,7 +86,5 @@ NNV_USE_RESULT enum nnv_status nnv_list_suites(const struct nnv_run_config *conf
 
 /** A hash of the file that tells builds apart, 16 hexadecimal digits into buf (room 17); "" if it can't be read. */
 void nnv_build_hash(const char *path, char *buf);
-/** The same for a driver and what its options name, and so on: "runtime:host:cpu" is three files. */
-void nnv_build_hash_driver(const struct nnv_run_config *config, char *buf);
 
 #endif

@@ -19,7 +19,11 @@ static const struct nnv_operand *input_of(const struct nnv_network *net, uint32_
     return &net->model.main.operands[net->model.main.in[i]];
 }
 
-struct nnv_scaling nnv_scaling_of(const struct nnv_operand *o) {
+/**
+ * The scaling that the input asks for: a quantised one says which numbers it can take (0 to 1, 0 to 255, else -1 to 1),
+ * a float one is taken to want -1 to 1.
+ */
+static struct nnv_scaling scaling_of(const struct nnv_operand *o) {
     static const struct nnv_scaling both_signs = {127.5, 127.5}, unit = {0, 255}, bytes = {0, 1};
     const struct nnv_type *t = nnv_type(o->type);
     if (!t || t->kind != NNV_KIND_QUANT) return both_signs;
@@ -50,7 +54,7 @@ enum nnv_status nnv_dataset_open(const char *source, const struct nnv_network *n
                                  struct nnv_arena *arena, struct nnv_dataset *out, struct nnv_err *err) {
     struct nnv_dataset d = {.name = source, .seed = NNV_PICTURES_HELD_OUT};
     struct stat s;
-    if (net->model.main.nin) d.scaling = nnv_scaling_of(input_of(net, 0));
+    if (net->model.main.nin) d.scaling = scaling_of(input_of(net, 0));
     if (strcmp(source, "pictures") == 0) {
         if (!takes_pictures(net)) return not_fitting(source, net, "a picture, [1, height, width, 1 or 3]", err);
         d.kind = NNV_DATASET_PICTURES;

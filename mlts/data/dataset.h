@@ -62,10 +62,5 @@ NNV_USE_RESULT enum nnv_status nnv_dataset_open(const char *source, const struct
 NNV_USE_RESULT enum nnv_status nnv_dataset_item(const struct nnv_dataset *d, uint32_t i, const struct nnv_network *net,
                                                 struct nnv_arena *arena, struct nnv_value *inputs,
                                                 struct nnv_truth *truth, struct nnv_err *err);
-/**
- * The scaling that the input asks for: a quantised one says which numbers it can take (0 to 1, 0 to 255, else -1 to 1),
- * a float one is taken to want -1 to 1.
- */
-struct nnv_scaling nnv_scaling_of(const struct nnv_operand *input);
 
 #endif

@@ -169,9 +169,6 @@ uint32_t nnv_ox_dense(struct nnv_cv *c, uint32_t x, uint32_t w, uint32_t bias);
 /** Each line along an axis of x, of shape v, times a constant matrix [to, extent]; v gets the new extent. */
 uint32_t nnv_ox_mixed(struct nnv_cv *c, uint32_t x, struct nnv_ox_value *v, uint32_t axis, uint32_t to,
                       const double *matrix);
-/** Inputs i and k multiplied as numpy.matmul() does: a float, or an int32 result; r gets its shape. */
-uint32_t nnv_ox_matmul(struct nnv_cv *c, uint32_t a, struct nnv_ox_value va, uint32_t b, struct nnv_ox_value vb,
-                       struct nnv_ox_value *r);
 
 /** Windows over the last one or two axes, one seen as two: [0] of rows, [1] of columns. */
 struct nnv_ox_window {
@@ -187,8 +184,5 @@ bool nnv_ox_window_of(struct nnv_cv *c, const struct nnv_ox_value *x, const uint
 uint32_t nnv_ox_image(struct nnv_cv *c, uint32_t i);
 /** Appends padding and strides as NNAPI takes them. */
 void nnv_ox_window_inputs(struct nnv_cv *c, const struct nnv_ox_window *w, uint32_t *in, uint32_t *n);
-/** A convolution of an image with filters [out, in / group, H, W]; bias 0: none. The result is encoded as e says. */
-uint32_t nnv_ox_convolved(struct nnv_cv *c, uint32_t x, uint32_t filters, uint32_t bias, uint32_t group,
-                          const struct nnv_ox_window *w, struct nnv_encoding e);
 
 #endif

@@ -39,8 +39,9 @@ static uint32_t by_matrix(struct nnv_cv *c, uint32_t x, const struct nnv_ox_valu
     return y;
 }
 
-uint32_t nnv_ox_matmul(struct nnv_cv *c, uint32_t a, struct nnv_ox_value va, uint32_t b, struct nnv_ox_value vb,
-                       struct nnv_ox_value *r) {
+/** Inputs i and k multiplied as numpy.matmul() does: a float, or an int32 result; r gets its shape. */
+static uint32_t ox_matmul(struct nnv_cv *c, uint32_t a, struct nnv_ox_value va, uint32_t b, struct nnv_ox_value vb,
+                          struct nnv_ox_value *r) {
     const bool row = va.rank == 1, column = vb.rank == 1;
     if (va.rank == 0 || vb.rank == 0) nnv_cv_fail(c, "a scalar");
     if (!nnv_cv_ok(c)) return 0;
@@ -77,7 +78,7 @@ static void matmul(struct nnv_cv *c) {
     const struct nnv_ox_value va = *nnv_ox_value(c, 0), vb = *nnv_ox_value(c, 1);
     struct nnv_ox_value r = {0};
     if (va.type != vb.type) nnv_cv_fail(c, "its inputs are of different types");
-    const uint32_t a = nnv_ox_in(c, 0), b = nnv_ox_in(c, 1), y = nnv_ox_matmul(c, a, va, b, vb, &r);
+    const uint32_t a = nnv_ox_in(c, 0), b = nnv_ox_in(c, 1), y = ox_matmul(c, a, va, b, vb, &r);
     if (nnv_cv_ok(c)) nnv_ox_give(c, 0, y, va.type, r.rank, r.dims);
 }
 
@@ -119,7 +120,7 @@ static uint32_t centred(struct nnv_cv *c, uint32_t i, uint32_t zero, bool rows) 
 static void integer_matmul(struct nnv_cv *c) {
     const struct nnv_ox_value va = *nnv_ox_value(c, 0), vb = *nnv_ox_value(c, 1);
     struct nnv_ox_value r = {0};
-    const uint32_t a = centred(c, 0, 2, true), b = centred(c, 1, 3, false), y = nnv_ox_matmul(c, a, va, b, vb, &r);
+    const uint32_t a = centred(c, 0, 2, true), b = centred(c, 1, 3, false), y = ox_matmul(c, a, va, b, vb, &r);
     if (nnv_cv_ok(c)) nnv_ox_give(c, 0, y, NNV_ONNX_INT32, r.rank, r.dims);
 }
 
@@ -156,7 +157,7 @@ static void quantised_matmul(struct nnv_cv *c) {
         nnv_ox_give(c, 0, y, type, 2, dims);
         return;
     }
-    const uint32_t real = nnv_ox_matmul(c, nnv_cv_to_float(c, in[0]), va, nnv_cv_to_float(c, in[1]), vb, &r);
+    const uint32_t real = ox_matmul(c, nnv_cv_to_float(c, in[0]), va, nnv_cv_to_float(c, in[1]), vb, &r);
     if (!nnv_cv_ok(c)) return;
     y = nnv_cv_temp_as(c, e, real);
     NNV_CV_EMIT(c, ANEURALNETWORKS_QUANTIZE, y, real);

@@ -111,8 +111,9 @@ static uint32_t no_bias(struct nnv_cv *c, uint32_t x, uint32_t w, uint32_t n) {
     return nnv_cv_filled(c, nnv_is_quant(p->type) ? of_quant : plain, 1, &n, 0);
 }
 
-uint32_t nnv_ox_convolved(struct nnv_cv *c, uint32_t x, uint32_t filters, uint32_t bias, uint32_t group,
-                          const struct nnv_ox_window *window, struct nnv_encoding e) {
+/** A convolution of an image with filters [out, in / group, H, W]; bias 0: none. The result is encoded as e says. */
+static uint32_t ox_convolved(struct nnv_cv *c, uint32_t x, uint32_t filters, uint32_t bias, uint32_t group,
+                             const struct nnv_ox_window *window, struct nnv_encoding e) {
     static const uint32_t outputs_first[] = {0, 2, 3, 1}, outputs_last[] = {1, 2, 3, 0};
     struct nnv_ox_window w = *window;
     if (!nnv_cv_ok(c)) return 0;
@@ -183,7 +184,7 @@ static void convolution(struct nnv_cv *c) {
     const uint32_t x = nnv_ox_image(c, 0), filters = nnv_ox_image(c, 1), bias = nnv_ox_has(c, 2) ? nnv_ox_in(c, 2) : 0;
     if (group < 1 || group > INT32_MAX) nnv_cv_fail(c, "%lld groups", (long long)group);
     if (!nnv_cv_ok(c)) return;
-    give_image(c, nnv_ox_convolved(c, x, filters, bias, (uint32_t)group, &w, nnv_builder_encoding(&c->b, x)), v.type,
+    give_image(c, ox_convolved(c, x, filters, bias, (uint32_t)group, &w, nnv_builder_encoding(&c->b, x)), v.type,
                v.rank);
 }
 
@@ -277,7 +278,7 @@ static void quantised_convolution(struct nnv_cv *c) {
     const struct nnv_encoding of_bias = {ANEURALNETWORKS_TENSOR_INT32,
                                          nnv_cv_at(c, x)->scale * nnv_cv_at(c, filters)->scale, 0};
     if (nnv_ox_has(c, BIAS)) bias = nnv_ox_fixed(c, BIAS, of_bias);
-    if (nnv_cv_ok(c)) give_image(c, nnv_ox_convolved(c, x, filters, bias, (uint32_t)group, &w, e), v.type, v.rank);
+    if (nnv_cv_ok(c)) give_image(c, ox_convolved(c, x, filters, bias, (uint32_t)group, &w, e), v.type, v.rank);
 }
 
 /** Bytes less their zero point (input i, if it is there) as float32, whatever it is along the first axis. */
@@ -302,7 +303,7 @@ static void integer_convolution(struct nnv_cv *c) {
     if (terms > EXACT / LARGEST)
         nnv_cv_refuse(c, " of %llu terms, whose sum float32 does not hold", (unsigned long long)terms);
     const uint32_t x = centred(c, nnv_ox_image(c, 0), 2), filters = centred(c, nnv_ox_image(c, 1), 3);
-    const uint32_t y = nnv_ox_convolved(c, x, filters, 0, (uint32_t)group, &w, NNV_CV_F32);
+    const uint32_t y = ox_convolved(c, x, filters, 0, (uint32_t)group, &w, NNV_CV_F32);
     if (!nnv_cv_ok(c)) return;
     const uint32_t sums = nnv_cv_temp_as(c, NNV_CV_I32, y);
     NNV_CV_EMIT(c, ANEURALNETWORKS_CAST, sums, y);

@@ -23,7 +23,7 @@ uint32_t nnv_chain_extent(const struct nnv_chain *c, uint32_t operand, int k) {
     return i >= 0 && i < (int)o->rank ? o->dims[i] : 1;
 }
 
-bool nnv_chain_is_quant(const struct nnv_chain *c) { return nnv_is_quant(nnv_chain_operand(c, c->at)->type); }
+static bool chain_is_quant(const struct nnv_chain *c) { return nnv_is_quant(nnv_chain_operand(c, c->at)->type); }
 
 int nnv_chain_int(struct nnv_chain *c, int lo, int hi) { return (int)nnv_rng_int(&c->rng, lo, hi); }
 
@@ -161,7 +161,7 @@ uint32_t nnv_chain_filter(struct nnv_chain *c, uint32_t rank, const uint32_t *di
 
 uint32_t nnv_chain_bias(struct nnv_chain *c, uint32_t filter, uint32_t n) {
     if (c->failed) return 0;
-    if (!nnv_chain_is_quant(c)) return nnv_chain_constant(c, 1, &n, -1, 1);
+    if (!chain_is_quant(c)) return nnv_chain_constant(c, 1, &n, -1, 1);
     bool taken;
     const uint32_t shared = shared_constant(c, &taken);
     if (taken) return shared;

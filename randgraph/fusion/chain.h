@@ -47,7 +47,6 @@ void nnv_chain_fail(struct nnv_chain *c);
 const struct nnv_operand *nnv_chain_operand(const struct nnv_chain *c, uint32_t operand);
 /** Its extent k from the front; from behind where k is negative. 1 if there is none. */
 uint32_t nnv_chain_extent(const struct nnv_chain *c, uint32_t operand, int k);
-bool nnv_chain_is_quant(const struct nnv_chain *c);
 /** An integer in [lo, hi]; one of them; true so often. */
 int nnv_chain_int(struct nnv_chain *c, int lo, int hi);
 bool nnv_chain_chance(struct nnv_chain *c, double p);

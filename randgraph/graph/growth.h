@@ -52,9 +52,6 @@ struct nnv_graph_step {
 /** Bounds that do not depend on the machine: with other inputs a loop may never end, or grow a value at each turn. */
 extern const struct nnv_eval_options nnv_growth_bounds;
 
-/** Makes room for n more entries of size bytes behind count; false: out of memory. */
-bool nnv_growth_room(struct nnv_arena *arena, void *array, uint32_t count, uint32_t n, uint32_t *room, size_t size);
-
 /* graph_vary.c */
 /** Other values of the range that the input has: its own in another order, mirrored at the middle of their range, and
  * drawn nearer to it.
@@ -84,8 +81,6 @@ NNV_USE_RESULT enum nnv_status nnv_growth_try(struct nnv_growth *g, const struct
 NNV_USE_RESULT enum nnv_status nnv_growth_evaluate(struct nnv_growth *g, struct nnv_graph_step *s, struct nnv_err *err);
 /** The other results of all model inputs. False: an output does not depend on one of them. */
 bool nnv_growth_depends(struct nnv_growth *g, struct nnv_graph_step *s);
-/** Makes an input a constant of this value. */
-void nnv_growth_constant(struct nnv_operand *o, const struct nnv_value *v);
 /** Control flow declares what its subgraphs give, open extents included. */
 bool nnv_growth_declares(int32_t code);
 

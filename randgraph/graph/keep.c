@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-bool nnv_growth_room(struct nnv_arena *arena, void *array, uint32_t count, uint32_t n, uint32_t *room, size_t size) {
+/** Makes room for n more entries of size bytes behind count; false: out of memory. */
+static bool growth_room(struct nnv_arena *arena, void *array, uint32_t count, uint32_t n, uint32_t *room, size_t size) {
     void **at = array;
     if (count + n <= *room) return true;
     uint32_t more = *room * 2 > count + n ? *room * 2 : count + n + 16;
@@ -27,8 +28,8 @@ static bool keep_bytes(struct nnv_growth *g, struct nnv_operand *o) {
 
 /* Deep copies of the step's referenced subgraphs, their own references counted on. */
 static bool keep_subgraphs(struct nnv_growth *g, const struct nnv_model *m, uint32_t base) {
-    if (!nnv_growth_room(g->arena, &g->referenced, g->nreferenced, m->nreferenced, &g->referenced_room,
-                         sizeof *g->referenced))
+    if (!growth_room(g->arena, &g->referenced, g->nreferenced, m->nreferenced, &g->referenced_room,
+                     sizeof *g->referenced))
         return false;
     for (uint32_t i = 0; i < m->nreferenced; i++) {
         struct nnv_subgraph s = m->referenced[i];
@@ -84,7 +85,7 @@ static bool keep_output(struct nnv_growth *g, const struct nnv_graph_step *s, ui
     nnv_graph_range(o, &v->value, &v->lo, &v->hi);
     if (code == ANEURALNETWORKS_FILL) g->known = g->noperands;
     if (nnv_graph_feeds(op) && nnv_graph_tells(op, i) && !o->ignored && nnv_type(o->type)->tensor) {
-        if (!nnv_growth_room(g->arena, &g->live, g->nlive, 1, &g->live_room, sizeof *g->live)) return false;
+        if (!growth_room(g->arena, &g->live, g->nlive, 1, &g->live_room, sizeof *g->live)) return false;
         g->live[g->nlive++] = g->noperands;
     }
     g->noperands++;
@@ -98,7 +99,7 @@ static bool keep_fan_out(struct nnv_growth *g, const struct nnv_operand *o, cons
         .operand = g->noperands, .value = *value, .other = NNV_NEW(g->arena, struct nnv_value, 1)};
     nnv_graph_range(o, value, &v->lo, &v->hi);
     if (!v->other || !nnv_growth_perturb(o, value, g->arena, v->other) ||
-        !nnv_growth_room(g->arena, &g->live, g->nlive, 1, &g->live_room, sizeof *g->live))
+        !growth_room(g->arena, &g->live, g->nlive, 1, &g->live_room, sizeof *g->live))
         return false;
     g->live[g->nlive++] = g->noperands;
     return true;
@@ -134,11 +135,11 @@ enum nnv_status nnv_growth_keep(struct nnv_growth *g, struct nnv_graph_step *s, 
     op.in = NNV_NEW(g->arena, uint32_t, op.nin);
     op.out = NNV_NEW(g->arena, uint32_t, op.nout);
     if (!map || !op.in || !op.out ||
-        !nnv_growth_room(g->arena, &g->operand, g->noperands, m->noperands, &g->operand_room, sizeof *g->operand) ||
-        !nnv_growth_room(g->arena, &g->operation, g->noperations, 1, &g->operation_room, sizeof *g->operation))
+        !growth_room(g->arena, &g->operand, g->noperands, m->noperands, &g->operand_room, sizeof *g->operand) ||
+        !growth_room(g->arena, &g->operation, g->noperations, 1, &g->operation_room, sizeof *g->operation))
         return nnv_no_memory(err);
     uint32_t room = values_room;
-    if (!nnv_growth_room(g->arena, &g->value, g->noperands, g->operand_room - g->noperands, &room, sizeof *g->value))
+    if (!growth_room(g->arena, &g->value, g->noperands, g->operand_room - g->noperands, &room, sizeof *g->value))
         return nnv_no_memory(err);
     memset(map, 0xff, m->noperands * sizeof *map);
     for (uint32_t i = 0; i < op.nin; i++) {

@@ -77,7 +77,8 @@ static enum nnv_status place(struct nnv_growth *g, struct nnv_graph_step *s, con
     return NNV_OK;
 }
 
-void nnv_growth_constant(struct nnv_operand *o, const struct nnv_value *v) {
+/** Makes an input a constant of this value. */
+static void growth_constant(struct nnv_operand *o, const struct nnv_value *v) {
     o->lifetime = v->bytes <= COPY_LIMIT ? NNV_CONSTANT_COPY : NNV_CONSTANT_REFERENCE;
     o->data = v->data;
     o->bytes = v->bytes;
@@ -97,7 +98,7 @@ static void settle_inputs(const struct nnv_growth *g, struct nnv_graph_draft *d)
             o->lifetime = NNV_NO_VALUE;
             continue;
         } else if (g->noperations > 0 && v.bytes > 0) {
-            nnv_growth_constant(o, &v);
+            growth_constant(o, &v);
             continue;
         }
         d->spec->inputs[kept] = v;
@@ -263,7 +264,7 @@ static void choose_inputs(struct nnv_growth *g, struct nnv_graph_step *s) {
         struct nnv_golden *other;
         if (m->nin <= most && evaluate_other(g, s, i, &other)) continue;
         if (d->spec->inputs[i].bytes == 0) continue;
-        nnv_growth_constant(&m->operands[m->in[i]], &d->spec->inputs[i]);
+        growth_constant(&m->operands[m->in[i]], &d->spec->inputs[i]);
         m->nin--;
         memmove(&m->in[i], &m->in[i + 1], (m->nin - i) * sizeof *m->in);
         memmove(&d->spec->inputs[i], &d->spec->inputs[i + 1], (m->nin - i) * sizeof *d->spec->inputs);

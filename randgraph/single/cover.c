@@ -200,7 +200,8 @@ bool nnv_cover_huge_row(const struct nnv_op *op, int32_t row[NNV_MAX_FACTORS]) {
 
 /* -------------------------------------------------------------------------- text */
 
-void nnv_cover_add_value(const struct nnv_factor *f, int32_t value, struct nnv_text *out) {
+/** Appends one value: "3x3", "same", "17". */
+static void cover_add_value(const struct nnv_factor *f, int32_t value, struct nnv_text *out) {
     if (f->words && value >= 0 && value < f->n)
         nnv_text_add(out, f->words[value]);
     else if (f->pair)
@@ -212,7 +213,7 @@ void nnv_cover_add_value(const struct nnv_factor *f, int32_t value, struct nnv_t
 void nnv_cover_add_text(const struct nnv_factor *factors, size_t n, const int32_t *row, struct nnv_text *out) {
     for (size_t f = 0; f < n; f++) {
         nnv_text_addf(out, "%s%s=", f ? " " : "", factors[f].name);
-        nnv_cover_add_value(&factors[f], row[f], out);
+        cover_add_value(&factors[f], row[f], out);
     }
 }
 

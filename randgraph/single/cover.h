@@ -43,8 +43,6 @@ bool nnv_cover_huge_row(const struct nnv_op *op, int32_t row[NNV_MAX_FACTORS]);
 
 /** Appends the row as "window=3x3 stride=2x2 padding=same ...". */
 void nnv_cover_add_text(const struct nnv_factor *factors, size_t n, const int32_t *row, struct nnv_text *out);
-/** Appends one value: "3x3", "same", "17". */
-void nnv_cover_add_value(const struct nnv_factor *factor, int32_t value, struct nnv_text *out);
 /** The row of such a text; what it does not name has the usual value. NNV_INVALID names the word. */
 NNV_USE_RESULT enum nnv_status nnv_cover_parse(const struct nnv_factor *factors, size_t n, const char *text,
                                                int32_t row[NNV_MAX_FACTORS], struct nnv_err *err);

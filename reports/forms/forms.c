@@ -33,7 +33,8 @@ const char *nnv_form_shown(struct nnv_form_writer *w, const char *s, size_t most
     return w->shown.data != NULL ? w->shown.data : "";
 }
 
-const char *nnv_form_reason(struct nnv_form_writer *w, const json_t *record) {
+/** The first line of the record's reason, or what stands for it; lasts until the next call. */
+static const char *form_reason(struct nnv_form_writer *w, const json_t *record) {
     const char *reason = nnv_json_text(record, "reason", "");
     nnv_text_clear(&w->shown);
     nnv_text_add_shown(&w->shown, reason, nnv_first_line(reason), REASON);
@@ -85,7 +86,7 @@ static void add_tap(struct nnv_form_writer *w, const json_t *record, enum nnvts_
     add_tap_line(w, !bad, nnv_json_text(record, "case", ""));
     if (todo) nnv_text_addf(&w->t, " # TODO %s", bad ? "expected to fail" : "expected to fail, and does not");
     if (!todo && !bad && v != NNVTS_PASS)
-        nnv_text_addf(&w->t, " # SKIP %s: %s", nnv_verdict_word(v), nnv_form_reason(w, record));
+        nnv_text_addf(&w->t, " # SKIP %s: %s", nnv_verdict_word(v), form_reason(w, record));
     nnv_text_add(&w->t, "\n");
     if (!bad) return;
     nnv_text_add(&w->t, "  ---\n");
@@ -194,7 +195,8 @@ static void drop(struct nnv_form_writer *w) {
     free(w);
 }
 
-struct nnv_form_writer *nnv_form_begin(enum nnv_report_form form, FILE *to, const json_t *header) {
+/** Begins a form on `to`, which stays the caller's. NULL when out of memory. */
+static struct nnv_form_writer *form_begin(enum nnv_report_form form, FILE *to, const json_t *header) {
     struct nnv_form_writer *w = calloc(1, sizeof *w);
     if (w == NULL) return NULL;
     *w = (struct nnv_form_writer){.form = form, .to = to, .header = json_incref((json_t *)header)};
@@ -203,7 +205,8 @@ struct nnv_form_writer *nnv_form_begin(enum nnv_report_form form, FILE *to, cons
     return w;
 }
 
-void nnv_form_record(struct nnv_form_writer *w, const json_t *record) {
+/** Adds a record, as nnv_reader_record() gives it. */
+static void form_record(struct nnv_form_writer *w, const json_t *record) {
     enum nnvts_verdict v = nnv_record_verdict_of(record);
     w->number++;
     w->verdicts[v]++;
@@ -212,7 +215,8 @@ void nnv_form_record(struct nnv_form_writer *w, const json_t *record) {
     flush(w);
 }
 
-enum nnv_status nnv_form_rest(struct nnv_form_writer *w, struct nnv_journal_reader *r, struct nnv_err *err) {
+/** Adds the selected cases of the folder that have no record: r has none left. */
+static enum nnv_status form_rest(struct nnv_form_writer *w, struct nnv_journal_reader *r, struct nnv_err *err) {
     struct nnv_listed c;
     bool more;
     enum nnv_status s = NNV_OK;
@@ -237,7 +241,7 @@ enum nnv_status nnv_form_end(struct nnv_form_writer *w, struct nnv_err *err) {
 struct nnv_form_writer *nnv_form_live(enum nnv_report_form form, FILE *to, const char *header) {
     json_error_t why;
     json_t *value = nnv_record_parse(header, strlen(header), &why);
-    struct nnv_form_writer *w = value != NULL ? nnv_form_begin(form, to, value) : NULL;
+    struct nnv_form_writer *w = value != NULL ? form_begin(form, to, value) : NULL;
     json_decref(value);
     return w;
 }
@@ -246,7 +250,7 @@ void nnv_form_line(struct nnv_form_writer *w, const char *line) {
     json_error_t why;
     json_t *record = nnv_record_parse(line, strlen(line), &why);
     if (record != NULL)
-        nnv_form_record(w, record);
+        form_record(w, record);
     else
         w->failed = true;
     json_decref(record);
@@ -259,8 +263,8 @@ static enum nnv_status finish(struct nnv_form_writer *w, struct nnv_journal_read
     const json_t *record;
     enum nnv_status s = NNV_OK;
     while (s == NNV_OK && (s = nnv_reader_record(r, &record, err)) == NNV_OK && record != NULL)
-        if (write) nnv_form_record(w, record);
-    if (s == NNV_OK) s = nnv_form_rest(w, r, err);
+        if (write) form_record(w, record);
+    if (s == NNV_OK) s = form_rest(w, r, err);
     if (s == NNV_OK) return nnv_form_end(w, err);
     drop(w);
     return s;
@@ -282,7 +286,7 @@ enum nnv_status nnv_form_write(enum nnv_report_form form, const char *folder, FI
     struct nnv_journal_reader r;
     enum nnv_status s = nnv_reader_open(folder, &r, err);
     if (s != NNV_OK) return s;
-    struct nnv_form_writer *w = nnv_form_begin(form, to, r.header);
+    struct nnv_form_writer *w = form_begin(form, to, r.header);
     s = w != NULL ? finish(w, &r, true, err) : nnv_no_memory(err);
     nnv_reader_close(&r);
     return s;

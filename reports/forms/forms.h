@@ -23,13 +23,6 @@ extern const char *const nnv_form_names[NNV_FORM_COUNT + 1];
 /** A form being written. */
 struct nnv_form_writer;
 
-/** Begins a form on `to`, which stays the caller's. NULL when out of memory. */
-struct nnv_form_writer *nnv_form_begin(enum nnv_report_form form, FILE *to, const json_t *header);
-/** Adds a record, as nnv_reader_record() gives it. */
-void nnv_form_record(struct nnv_form_writer *w, const json_t *record);
-/** Adds the selected cases of the folder that have no record: r has none left. */
-NNV_USE_RESULT enum nnv_status nnv_form_rest(struct nnv_form_writer *w, struct nnv_journal_reader *r,
-                                             struct nnv_err *err);
 /** Ends the form and frees the writer. NNV_IO if something could not be written, NNV_NO_MEMORY. */
 NNV_USE_RESULT enum nnv_status nnv_form_end(struct nnv_form_writer *w, struct nnv_err *err);
 

@@ -45,7 +45,5 @@ extern const struct nnv_form_kind nnv_form_tap, nnv_form_csv, nnv_form_github, n
 
 /** s as one line without anything that does something to a terminal; lasts until the next call. */
 const char *nnv_form_shown(struct nnv_form_writer *w, const char *s, size_t most);
-/** The first line of the record's reason, or what stands for it; lasts until the next call. */
-const char *nnv_form_reason(struct nnv_form_writer *w, const json_t *record);
 
 #endif

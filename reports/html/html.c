@@ -243,7 +243,8 @@ static void add_members(struct nnv_text *t, const json_t *object, const char *pr
     }
 }
 
-void nnv_html_environment(struct nnv_html *h) {
+/** How the run was made: command, driver, machine. */
+static void html_environment(struct nnv_html *h) {
     nnv_text_add(&h->t, "<section id=\"environment\">\n<h2>Environment</h2>\n<table class=\"plain env\"><tbody>\n");
     add_members(&h->t, h->r->header, "");
     nnv_text_add(&h->t, "</tbody></table>\n</section>\n");
@@ -272,7 +273,7 @@ static enum nnv_status add_page(struct nnv_html *h, struct nnv_err *err) {
     if (s == NNV_OK) s = nnv_html_suites(h, err);
     if (s == NNV_OK) s = nnv_html_cases(h, err);
     if (s != NNV_OK) return s;
-    nnv_html_environment(h);
+    html_environment(h);
     nnv_page_end(&h->t, &(struct nnv_page){.script = nnv_html_js});
     return NNV_OK;
 }

@@ -58,8 +58,6 @@ NNV_USE_RESULT enum nnv_status nnv_html_cases(struct nnv_html *h, struct nnv_err
 /** What changed since the baseline, if the folder says so: a line for the top, and the section. */
 void nnv_html_baseline_line(struct nnv_html *h);
 void nnv_html_baseline(struct nnv_html *h);
-/** How the run was made: command, driver, machine. */
-void nnv_html_environment(struct nnv_html *h);
 
 /** Adds the details of a case from its record: reason, replay line, comparisons with pictures, log, backtrace. */
 void nnv_html_case_body(struct nnv_html *h, const struct nnv_report_case *c, const json_t *record);

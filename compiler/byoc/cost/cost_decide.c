@@ -21,7 +21,8 @@ struct candidate {
     int64_t *whole;   /**< of a measured region: what was measured */
 };
 
-void nnv_cost_share_transfer(const struct nnv_cost_value *v, const bool *on, const uint32_t *first, int64_t *spent) {
+/** What of a value's way is whose: coming out its producer's, going in that of the region that asks for it first. */
+static void cost_share_transfer(const struct nnv_cost_value *v, const bool *on, const uint32_t *first, int64_t *spent) {
     bool made = v->producer != NNV_COST_OUTSIDE && on[v->producer], leaves = v->kept, entered = false;
     for (uint32_t u = 0; u < v->n_users; u++) {
         uint32_t user = v->users[u];
@@ -78,7 +79,7 @@ static enum nnv_status weigh(const struct nnv_cost_model *m, const struct nnv_co
     const struct nnv_cost_parts parts = nnv_cost_of(p, x->on, x->first);
     x->cost = nnv_cost_sum(&parts);
     x->regions = parts.regions;
-    for (uint32_t v = 0; v < p->n_values; v++) nnv_cost_share_transfer(&p->values[v], x->on, x->first, x->parts);
+    for (uint32_t v = 0; v < p->n_values; v++) cost_share_transfer(&p->values[v], x->on, x->first, x->parts);
     for (uint32_t i = 0; i < p->n; i++) {
         x->noise_us[i] = -1;
         if (x->on[i]) x->parts[x->first[i]] += p->target[i] + (x->first[i] == i ? nnv_cost_launch(p, i) : 0);

@@ -120,8 +120,6 @@ struct nnv_region_graph;
 NNV_USE_RESULT enum nnv_status nnv_cost_build(const struct nnv_cost_model *m, const struct nnv_annotator *a,
                                               const struct nnv_scoped *f, struct nnv_arena *arena,
                                               struct nnv_cost_function *out, struct nnv_err *err);
-/** What of a value's way is whose: coming out its producer's, going in that of the region that asks for it first. */
-void nnv_cost_share_transfer(const struct nnv_cost_value *v, const bool *on, const uint32_t *first, int64_t *spent);
 
 /** The choice that is taken; the arrays are by the first node of a region. */
 struct nnv_cost_decision {

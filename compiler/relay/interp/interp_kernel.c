@@ -11,7 +11,8 @@ double *nnv_interp_space(struct nnv_interp_op *op, size_t n) {
     return d;
 }
 
-struct nnv_interp_axis nnv_interp_along(const struct nnv_relay_type *type, size_t at) {
+/** Along axis `at`. */
+static struct nnv_interp_axis interp_along(const struct nnv_relay_type *type, size_t at) {
     struct nnv_interp_axis a = {at, 1, (size_t)type->dims[at], 1};
     for (size_t i = 0; i < at; i++) a.outer *= (size_t)type->dims[i];
     for (size_t i = at + 1; i < type->n_dims; i++) a.inner *= (size_t)type->dims[i];
@@ -22,7 +23,7 @@ bool nnv_interp_axis_of(struct nnv_interp_op *op, const struct nnv_relay_type *t
                         struct nnv_interp_axis *axis) {
     size_t at;
     if (!nnv_relay_axis(&op->t, key, nnv_relay_int(&op->t, key, otherwise), type->n_dims, &at)) return false;
-    *axis = nnv_interp_along(type, at);
+    *axis = interp_along(type, at);
     return true;
 }
 
@@ -76,7 +77,7 @@ void nnv_interp_view(struct nnv_interp_op *op) { op->out->values = op->in[0]->va
 
 const double *nnv_interp_centred(struct nnv_interp_op *op, size_t i, size_t zero, size_t along) {
     const struct nnv_relay_datum *d = op->in[i], *z = op->in[zero];
-    struct nnv_interp_axis a = nnv_interp_along(d->type, along);
+    struct nnv_interp_axis a = interp_along(d->type, along);
     if (z->n != 1 && z->n != a.extent)
         return nnv_relay_wrong(&op->t, "operand %zu has %zu zero points for %zu places", zero, z->n, a.extent);
     double *to = nnv_interp_space(op, d->n);

@@ -45,8 +45,6 @@ struct nnv_interp_axis {
 /** Along the attribute `key`, or `otherwise` if it is absent. False after an error. */
 bool nnv_interp_axis_of(struct nnv_interp_op *op, const struct nnv_relay_type *type, const char *key, int64_t otherwise,
                         struct nnv_interp_axis *axis);
-/** Along axis `at`. */
-struct nnv_interp_axis nnv_interp_along(const struct nnv_relay_type *type, size_t at);
 /** The distance between neighbours in each dimension of a dense tensor. */
 void nnv_interp_strides(const struct nnv_relay_type *type, int64_t *strides);
 /** to[i] = from[sum of index times stride], for all indices of dims in order; at most 2 * NNV_RELAY_RANK dimensions. */

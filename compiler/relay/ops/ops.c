@@ -157,31 +157,32 @@ const struct nnv_relay_type *nnv_relay_stretched(struct nnv_relay_typing *t, siz
     return nnv_relay_made(t, to_bool ? NNV_RELAY_BOOL : a->dtype, n, dims);
 }
 
-bool nnv_relay_is_line(const struct nnv_relay_typing *t) {
+/** True if the call is of such an operator. */
+static bool relay_is_line(const struct nnv_relay_typing *t) {
     const char *name = t->call->callee->name;
     return strcmp(name + strlen(name) - 2, "1d") == 0;
 }
 
 const struct nnv_relay_type *nnv_relay_as_images(struct nnv_relay_typing *t, const struct nnv_relay_type *type) {
     int64_t dims[4] = {0, 0, 0, 1};
-    if (!nnv_relay_is_line(t)) return type;
+    if (!relay_is_line(t)) return type;
     memcpy(dims, type->dims, 3 * sizeof *dims);
     return nnv_relay_tensor_type(t->m->arena, type->dtype, 4, dims);
 }
 
 const struct nnv_relay_type *nnv_relay_images(struct nnv_relay_typing *t, size_t i) {
-    const struct nnv_relay_type *type = nnv_relay_of_rank(t, i, nnv_relay_is_line(t) ? 3 : 4);
+    const struct nnv_relay_type *type = nnv_relay_of_rank(t, i, relay_is_line(t) ? 3 : 4);
     return type ? nnv_relay_as_images(t, type) : NULL;
 }
 
 const struct nnv_relay_type *nnv_relay_made_images(struct nnv_relay_typing *t, enum nnv_relay_dtype dtype,
                                                    const int64_t *dims) {
-    return nnv_relay_made(t, dtype, nnv_relay_is_line(t) ? 3 : 4, dims);
+    return nnv_relay_made(t, dtype, relay_is_line(t) ? 3 : 4, dims);
 }
 
 bool nnv_relay_layout(struct nnv_relay_typing *t, const char *key, const char *layout, const char *letters,
                       struct nnv_relay_layout *to) {
-    size_t at[4], n = nnv_relay_is_line(t) ? 3 : 4;
+    size_t at[4], n = relay_is_line(t) ? 3 : 4;
     for (size_t i = 0; i < 4; i++) {
         const char *found = strchr(layout, letters[i]);
         if (n == 3 && letters[i] == 'H' && !found) found = layout + 3;
@@ -198,7 +199,7 @@ bool nnv_relay_pair(struct nnv_relay_typing *t, const char *key, int64_t least, 
     size_t n = 0;
     if (!nnv_relay_ints(t, key, to, 2, &n)) return nnv_relay_wrong(t, "needs the attribute %s", key);
     if (n == 1) to[1] = to[0];
-    if (n == 1 && nnv_relay_is_line(t)) to[0] = 1;
+    if (n == 1 && relay_is_line(t)) to[0] = 1;
     for (size_t i = 0; i < 2; i++)
         if (n == 0 || to[i] < least || to[i] > NNV_RELAY_MOST_EXTENT)
             return nnv_relay_wrong(t, "attribute %s must have one or two values from %" PRId64 " to 2^30", key, least);
@@ -213,7 +214,7 @@ bool nnv_relay_padding(struct nnv_relay_typing *t, int64_t *p) {
         p[2] = p[0];
         p[3] = p[1];
     }
-    if (nnv_relay_is_line(t)) {
+    if (relay_is_line(t)) {
         if (n == 0 || n > 2) return nnv_relay_wrong(t, "attribute padding has %zu values, not 1 or 2", n);
         p[1] = p[0]; /* p[3] is the right one already */
         p[0] = p[2] = 0;
@@ -226,7 +227,8 @@ bool nnv_relay_padding(struct nnv_relay_typing *t, int64_t *p) {
 }
 
 /* The number of its places over `in` elements. */
-bool nnv_relay_places(struct nnv_relay_typing *t, const struct nnv_relay_window_1d *w, int64_t in, int64_t *out) {
+/** The number of its places over `in` elements. */
+static bool relay_places(struct nnv_relay_typing *t, const struct nnv_relay_window_1d *w, int64_t in, int64_t *out) {
     if (in < 0 || w->extent < 0) {
         *out = NNV_RELAY_ANY;
         return true;
@@ -251,7 +253,7 @@ bool nnv_relay_places_2d(struct nnv_relay_typing *t, const int64_t *kernel, bool
         return false;
     for (size_t i = 0; i < 2; i++) {
         struct nnv_relay_window_1d w = {kernel[i], stride[i], dilation[i], pad[i], pad[i + 2], ceil};
-        if (!nnv_relay_places(t, &w, in[i], &out[i])) return false;
+        if (!relay_places(t, &w, in[i], &out[i])) return false;
     }
     return true;
 }
@@ -265,6 +267,6 @@ const struct nnv_relay_type *nnv_relay_of_rank(struct nnv_relay_typing *t, size_
 
 const struct nnv_relay_type *nnv_relay_image(struct nnv_relay_typing *t, struct nnv_relay_layout *l) {
     const struct nnv_relay_type *x = nnv_relay_images(t, 0);
-    const char *layout = nnv_relay_text(t, "layout", nnv_relay_is_line(t) ? "NCW" : "NCHW");
+    const char *layout = nnv_relay_text(t, "layout", relay_is_line(t) ? "NCW" : "NCHW");
     return x && nnv_relay_layout(t, "layout", layout, "NCHW", l) ? x : NULL;
 }

@@ -122,8 +122,6 @@ bool nnv_relay_broadcast(struct nnv_relay_typing *t, const struct nnv_relay_type
  * the height, 1, and their attributes say the width alone.
  */
 
-/** True if the call is of such an operator. */
-bool nnv_relay_is_line(const struct nnv_relay_typing *t);
 /** The type of an operand or result of the call as images; NULL when out of memory. */
 const struct nnv_relay_type *nnv_relay_as_images(struct nnv_relay_typing *t, const struct nnv_relay_type *type);
 /** Operand i as images, which must be of the right number of dimensions. */
@@ -155,8 +153,6 @@ struct nnv_relay_window_1d {
     int64_t extent, stride, dilation, before, after;
     bool ceil;
 };
-/** The number of its places over `in` elements. */
-bool nnv_relay_places(struct nnv_relay_typing *t, const struct nnv_relay_window_1d *w, int64_t in, int64_t *out);
 /** Places of a kernel in two dimensions, by the attributes strides, dilation and padding. */
 bool nnv_relay_places_2d(struct nnv_relay_typing *t, const int64_t *kernel, bool ceil, const int64_t *in, int64_t *out);
 /** The type of operands i and k, stretched to each other; they are of one element type. */

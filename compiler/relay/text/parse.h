@@ -92,8 +92,6 @@ const struct nnv_relay_type *nnv_relay_noted_type(struct nnv_relay_parser *p);
 bool nnv_relay_parse_value(struct nnv_relay_parser *p, struct nnv_relay_value *value);
 /** KEY = value {, KEY = value}; the array is the arena's. */
 bool nnv_relay_parse_attrs(struct nnv_relay_parser *p, struct nnv_relay_attr **attrs, size_t *n);
-/** True if this mark or word follows the token in hand. */
-bool nnv_relay_is_next(const struct nnv_relay_parser *p, const char *text);
 /** The token is a key: a word, and an "=" behind it. */
 bool nnv_relay_at_key(const struct nnv_relay_parser *p);
 /** meta[KEY][index], "meta" being in hand. */

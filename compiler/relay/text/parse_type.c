@@ -144,14 +144,15 @@ const struct nnv_relay_type *nnv_relay_noted_type(struct nnv_relay_parser *p) {
 
 /* --------------------------------------------------------------- attributes */
 
-bool nnv_relay_is_next(const struct nnv_relay_parser *p, const char *text) {
+/** True if this mark or word follows the token in hand. */
+static bool relay_is_next(const struct nnv_relay_parser *p, const char *text) {
     struct nnv_relay_lexer ahead = p->lexer;
     struct nnv_relay_token t = nnv_relay_lex(&ahead);
     return nnv_relay_lex_is(&t, text);
 }
 
 bool nnv_relay_at_key(const struct nnv_relay_parser *p) {
-    return p->tok.kind == NNV_RELAY_WORD && nnv_relay_is_next(p, "=");
+    return p->tok.kind == NNV_RELAY_WORD && relay_is_next(p, "=");
 }
 
 bool nnv_relay_parse_meta(struct nnv_relay_parser *p, const char **key, int64_t *index) {
@@ -232,7 +233,7 @@ static bool parse_deep_value(struct nnv_relay_parser *p, struct nnv_relay_value 
     } else if (nnv_relay_at(p, "True") || nnv_relay_at(p, "False")) {
         value->kind = NNV_RELAY_TRUTH;
         value->i = nnv_relay_at(p, "True");
-    } else if (p->lexer.script && p->tok.kind == NNV_RELAY_WORD && nnv_relay_is_next(p, "(")) {
+    } else if (p->lexer.script && p->tok.kind == NNV_RELAY_WORD && relay_is_next(p, "(")) {
         return nnv_relax_parse_wrapped(p, value);
     } else if (p->tok.kind == NNV_RELAY_WORD && !nnv_relay_at(p, "inff") && !nnv_relay_at(p, "nanf")) {
         value->kind = NNV_RELAY_STRING;

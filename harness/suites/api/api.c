@@ -73,7 +73,8 @@ bool nnv_api_lacks(struct nnv_api *a, const char *function) {
     return nnv_context_decline(&a->s, NNVTS_WHY_FEATURE, "the library has no ANeuralNetworks%s", function);
 }
 
-bool nnv_api_needs_level(struct nnv_api *a, int level) {
+/** True if the runtime is of this feature level (1 to 8); else UNSUPPORTED. */
+static bool api_needs_level(struct nnv_api *a, int level) {
     return a->level >= level ||
            nnv_context_decline(&a->s, NNVTS_WHY_FEATURE_LEVEL, "the library is of feature level %d; this asks for %d",
                                a->level, level);
@@ -139,7 +140,7 @@ static void run_on(struct nnv_api *a, const struct nnv_api_library *library, con
     a->by_header = library->by_header;
     a->level = library->level ? library->level : runtime_level(a->nn);
     nnv_context_enter(&a->s, NNV_PHASE_EXECUTE);
-    if (find_named(a, library->device) && (c->level == 0 || nnv_api_needs_level(a, c->level))) {
+    if (find_named(a, library->device) && (c->level == 0 || api_needs_level(a, c->level))) {
         if (c->run)
             c->run(a);
         else

@@ -151,8 +151,6 @@ void nnv_api_library_close(struct nnv_api_library *library);
 bool nnv_api_check(struct nnv_api *a, const char *text, int got, unsigned wanted);
 /** The library has not got the function, which it may: UNSUPPORTED. Returns false. */
 bool nnv_api_lacks(struct nnv_api *a, const char *function);
-/** True if the runtime is of this feature level (1 to 8); else UNSUPPORTED. */
-bool nnv_api_needs_level(struct nnv_api *a, int level);
 
 /* Within a function that has an `a`: the call is answered by one of a set of codes; true if so. */
 #define IS(code, function, ...)                                                                                        \
@@ -182,13 +180,9 @@ ANeuralNetworksMemory *nnv_api_memory(struct nnv_api *a, size_t bytes, void **at
 int nnv_api_file(struct nnv_api *a, size_t bytes, void **at);
 
 /* Frees when the case ends what a call of the case's own has made; NULL is allowed. */
-void nnv_api_keep_model(struct nnv_api *a, ANeuralNetworksModel *model);
 void nnv_api_keep_compilation(struct nnv_api *a, ANeuralNetworksCompilation *compilation);
-void nnv_api_keep_execution(struct nnv_api *a, ANeuralNetworksExecution *execution);
-void nnv_api_keep_burst(struct nnv_api *a, ANeuralNetworksBurst *burst);
 void nnv_api_keep_event(struct nnv_api *a, ANeuralNetworksEvent *event);
 void nnv_api_keep_memory(struct nnv_api *a, ANeuralNetworksMemory *memory);
-void nnv_api_keep_desc(struct nnv_api *a, ANeuralNetworksMemoryDesc *desc);
 void nnv_api_keep_fd(struct nnv_api *a, int fd);
 /** Frees one that is kept before the case ends. */
 void nnv_api_free_now(struct nnv_api *a, void *object);

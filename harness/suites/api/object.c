@@ -66,13 +66,15 @@ static struct nnv_api_object *keep(struct nnv_api *a, enum kind kind, void *obje
     return o;
 }
 
-void nnv_api_keep_model(struct nnv_api *a, ANeuralNetworksModel *model) { keep(a, MODEL, model); }
+static void api_keep_model(struct nnv_api *a, ANeuralNetworksModel *model) { keep(a, MODEL, model); }
 void nnv_api_keep_compilation(struct nnv_api *a, ANeuralNetworksCompilation *c) { keep(a, COMPILATION, c); }
-void nnv_api_keep_execution(struct nnv_api *a, ANeuralNetworksExecution *execution) { keep(a, EXECUTION, execution); }
-void nnv_api_keep_burst(struct nnv_api *a, ANeuralNetworksBurst *burst) { keep(a, BURST, burst); }
+static void api_keep_execution(struct nnv_api *a, ANeuralNetworksExecution *execution) {
+    keep(a, EXECUTION, execution);
+}
+static void api_keep_burst(struct nnv_api *a, ANeuralNetworksBurst *burst) { keep(a, BURST, burst); }
 void nnv_api_keep_event(struct nnv_api *a, ANeuralNetworksEvent *event) { keep(a, EVENT, event); }
 void nnv_api_keep_memory(struct nnv_api *a, ANeuralNetworksMemory *memory) { keep(a, MEMORY, memory); }
-void nnv_api_keep_desc(struct nnv_api *a, ANeuralNetworksMemoryDesc *desc) { keep(a, DESC, desc); }
+static void api_keep_desc(struct nnv_api *a, ANeuralNetworksMemoryDesc *desc) { keep(a, DESC, desc); }
 void nnv_api_keep_fd(struct nnv_api *a, int fd) {
     if (fd >= 0) keep(a, FILE_DESCRIPTOR, a)->fd = fd;
 }
@@ -93,7 +95,7 @@ ANeuralNetworksModel *nnv_api_model(struct nnv_api *a) {
     ANeuralNetworksModel *model = NULL;
     if (!OK(Model_create, &model)) return NULL;
     nnv_expect(&a->s, model != NULL, "Model_create answered NO_ERROR without a model");
-    nnv_api_keep_model(a, model);
+    api_keep_model(a, model);
     return model;
 }
 
@@ -170,7 +172,7 @@ ANeuralNetworksExecution *nnv_api_execution(struct nnv_api *a, ANeuralNetworksCo
     ANeuralNetworksExecution *execution = NULL;
     if (!compilation || !OK(Execution_create, compilation, &execution)) return NULL;
     nnv_expect(&a->s, execution != NULL, "Execution_create answered NO_ERROR without an execution");
-    nnv_api_keep_execution(a, execution);
+    api_keep_execution(a, execution);
     return execution;
 }
 
@@ -178,7 +180,7 @@ ANeuralNetworksBurst *nnv_api_burst(struct nnv_api *a, ANeuralNetworksCompilatio
     ANeuralNetworksBurst *burst = NULL;
     if (!compilation || !OK(Burst_create, compilation, &burst)) return NULL;
     nnv_expect(&a->s, burst != NULL, "Burst_create answered NO_ERROR without a burst");
-    nnv_api_keep_burst(a, burst);
+    api_keep_burst(a, burst);
     return burst;
 }
 
@@ -186,7 +188,7 @@ ANeuralNetworksMemoryDesc *nnv_api_desc(struct nnv_api *a) {
     ANeuralNetworksMemoryDesc *desc = NULL;
     if (!OK(MemoryDesc_create, &desc)) return NULL;
     nnv_expect(&a->s, desc != NULL, "MemoryDesc_create answered NO_ERROR without a descriptor");
-    nnv_api_keep_desc(a, desc);
+    api_keep_desc(a, desc);
     return desc;
 }
 

@@ -53,7 +53,7 @@ static bool is_used(const struct nnv_subgraph *s, uint32_t index) {
     return false;
 }
 
-struct nnv_operand *nnv_mutation_find(struct nnv_mutation *m, bool (*test)(const struct nnv_operand *o)) {
+static struct nnv_operand *mutation_find(struct nnv_mutation *m, bool (*test)(const struct nnv_operand *o)) {
     const struct nnv_subgraph *s = m->main;
     struct nnv_operand *found = NULL;
     uint64_t count = 0;
@@ -71,7 +71,8 @@ struct nnv_operand *nnv_mutation_find(struct nnv_mutation *m, bool (*test)(const
     return found;
 }
 
-struct nnvts_operand *nnv_mutation_find_abi(struct nnv_mutation *m, bool (*test)(const struct nnvts_operand *o)) {
+/** An operand that an operation uses and that passes the test (NULL: any); NULL: there is none. */
+static struct nnvts_operand *mutation_find_abi(struct nnv_mutation *m, bool (*test)(const struct nnvts_operand *o)) {
     uint64_t count = 0;
     for (uint32_t i = 0; i < m->main->noperands; i++) count += is_used(m->main, i) && test(&m->operands[i]);
     uint64_t left = count ? m->pick % count + 1 : 0;
@@ -92,7 +93,7 @@ static bool change(struct nnv_mutation *m) {
     const struct nnv_model_mutator *row = m->row;
     if (row->change) return row->change(m);
     if (!row->edit) return true; /* on the rendering, later */
-    struct nnv_operand *o = nnv_mutation_find(m, row->test);
+    struct nnv_operand *o = mutation_find(m, row->test);
     if (o) row->edit(m, o);
     return o != NULL;
 }
@@ -195,7 +196,7 @@ enum nnv_applied nnv_mutation_rendered(struct nnv_mutation *m, const struct nnvt
     if (row->abi_change) {
         changed = row->abi_change(m);
     } else if (row->abi_edit || row->abi.place) {
-        struct nnvts_operand *o = nnv_mutation_find_abi(m, row->abi_test);
+        struct nnvts_operand *o = mutation_find_abi(m, row->abi_test);
         if (o && row->abi_edit) row->abi_edit(m, o);
         if (o && row->abi.place) row->abi.place(&o->location, room_of(m, o), m->a);
         changed = o != NULL;

@@ -140,9 +140,6 @@ enum nnv_applied nnv_mutation_rendered(struct nnv_mutation *m, const struct nnvt
 bool nnv_mutation_copy(struct nnv_mutation *m, const struct nnv_spec *spec, uint64_t pick, struct nnv_arena *arena);
 /** Writable copies of the arrays of a rendering. */
 bool nnv_mutation_take(struct nnv_mutation *m, const struct nnvts_model *abi);
-/** An operand that an operation uses and that passes the test (NULL: any); NULL: there is none. */
-struct nnv_operand *nnv_mutation_find(struct nnv_mutation *m, bool (*test)(const struct nnv_operand *o));
-struct nnvts_operand *nnv_mutation_find_abi(struct nnv_mutation *m, bool (*test)(const struct nnvts_operand *o));
 /** The row's a is the preference, or the priority, of the call. */
 bool nnv_mutation_preference(struct nnv_mutation *m);
 bool nnv_mutation_priority(struct nnv_mutation *m);
