@@ -99,8 +99,8 @@ static void measure_long_sums(const struct nnv_numeric_engine *e, uint32_t i) {
 
 /** Measures part i. False: there is no such part. */
 static bool measure(const struct nnv_numeric_engine *e, uint32_t i) {
-    enum { SMALL = 2, MOST = 256 };
-    static const int32_t small[SMALL] = {ANEURALNETWORKS_ADD, ANEURALNETWORKS_MUL};
+    enum { SMALL = 3, MOST = 256 };
+    static const int32_t small[SMALL] = {ANEURALNETWORKS_ADD, ANEURALNETWORKS_MUL, ANEURALNETWORKS_SOFTMAX};
     const struct nnv_op *unary[MOST];
     if (i < SUMS * FLOATS) {
         const struct nnv_sums s = {sums[i % SUMS], floats[i / SUMS]};

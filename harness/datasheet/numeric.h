@@ -121,7 +121,7 @@ void nnv_measure_requantise(const struct nnv_numeric_engine *e, struct nnv_produ
 void nnv_settle_requantise(struct nnv_numeric *n);
 /** The largest error of an operation on one tensor of floats, in units in the last place. */
 void nnv_measure_function(const struct nnv_numeric_engine *e, int32_t op, int32_t type);
-/** What becomes of numbers below the smallest normal one in ADD or MUL. */
+/** What becomes of numbers below the smallest normal one in ADD, MUL or SOFTMAX. */
 void nnv_measure_subnormals(const struct nnv_numeric_engine *e, int32_t op, int32_t type);
 /** QUANTIZE: where a number lies in the middle of two codes. */
 void nnv_measure_ties(const struct nnv_numeric_engine *e);

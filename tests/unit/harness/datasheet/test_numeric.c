@@ -394,11 +394,64 @@ static void test_mixtures(void **state) {
     }
 }
 
+/* ------------------------------------------------------------------------------ tails */
+
+/** The least result of SOFTMAX in tensors of two and of four axes. */
+struct ends {
+    double two, four;
+    bool flush; /* less is 0; else it is that */
+};
+
+static bool soften(void *context, const struct nnv_spec *spec, struct nnv_arena *arena, struct nnv_value **outputs) {
+    const struct ends *e = context;
+    const struct nnv_operand *x = &spec->model.main.operands[spec->model.main.in[0]];
+    const double end = x->rank == 2 ? e->two : e->four;
+    const size_t n = x->dims[x->rank - 1];
+    double sum = 0, *y = NNV_NEW(arena, double, n);
+    struct nnv_value *out = NNV_NEW(arena, struct nnv_value, 1);
+    *out = spec->outputs[0];
+    out->data = nnv_arena_alloc(arena, out->bytes, 1);
+    nnv_load(x->type, spec->inputs[0].data, n, y);
+    for (size_t i = 0; i < n; i++) sum += exp(y[i]);
+    for (size_t i = 0; i < n; i++) {
+        y[i] = exp(y[i]) / sum;
+        if (y[i] < end) y[i] = e->flush ? 0 : end;
+    }
+    nnv_store(x->type, y, n, (void *)out->data);
+    *outputs = out;
+    return true;
+}
+
+/** A promise that subnormals are kept holds for functions, too, and in tensors of any rank. */
+static void test_tails(void **state) {
+    static const struct {
+        struct ends ends;
+        const char *is;
+        bool promised;
+    } engines[] = {{{0, 0, true}, "kept", true},
+                   {{0x1p-126, 0x1p-126, true}, "results are flushed to 0", false},
+                   {{0, 0x1p-126, true}, "results are flushed to 0", false},
+                   {{0, 0x1p-128, false}, "not kept", false},
+                   {{0x1p-128, 0, false}, "not kept", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        struct ends ends = engines[i].ends;
+        const struct nnv_numeric_engine e = {
+            .execute = soften, .context = &ends, .arena = nnv_arena_new(), .out = &measured};
+        measured = (struct nnv_numeric){0};
+        nnv_measure_subnormals(&e, ANEURALNETWORKS_SOFTMAX, ANEURALNETWORKS_TENSOR_FLOAT32);
+        nnv_numeric_settle(&measured);
+        nnv_arena_free(e.arena);
+        expect("subnormals", engines[i].is);
+        assert_int_equal(measured.arithmetic.keep_subnormals, engines[i].promised);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums),    cmocka_unit_test(test_contraction), cmocka_unit_test(test_requantisation),
         cmocka_unit_test(test_kernels), cmocka_unit_test(test_mixtures),    cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_depth),   cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_depth),   cmocka_unit_test(test_overflow),    cmocka_unit_test(test_tails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
