@@ -84,7 +84,9 @@ const char *const nnv_pair_variants[] = {"rank1",  "rank2",  "rank3", "rank4", "
                                          "column", "middle", "both",  "ranks", "batch", "rank5", NULL};
 
 #define BROADCASTS                                                                                                     \
-    {.name = "broadcast", NNV_WORDS("no", "one", "row", "column", "middle", "both", "batch", "ranks")}, {              \
+    {.name = "broadcast",                                                                                              \
+     NNV_WORDS("no", "one", "row", "column", "middle", "both", "batch", "ranks", "channel", "every_other")},           \
+    {                                                                                                                  \
         .name = "smaller", NNV_WORDS("b", "a")                                                                         \
     }
 const struct nnv_factor nnv_binary_factors[NNV_BINARY_FACTORS] = {
@@ -107,6 +109,10 @@ static void broadcast(struct nnv_sample *s, uint32_t rank, uint32_t *a, uint32_t
     if (is_broadcast(s, "middle"))
         for (uint32_t d = 1; d + 1 < rank; d++) b[d] = 1;
     if (is_broadcast(s, "batch")) b[0] = 1;
+    if (is_broadcast(s, "channel")) /* one for each channel that comes behind the batch */
+        for (uint32_t d = 0; d < rank; d++) b[d] = d == 1 ? b[d] : 1;
+    if (is_broadcast(s, "every_other"))
+        for (uint32_t d = (uint32_t)s->index % 2; d < rank; d += 2) b[d] = 1;
     if (is_broadcast(s, "both"))
         for (uint32_t d = 0; d < rank; d++) (d % 2 == (uint32_t)s->index % 2 ? a : b)[d] = 1;
 }

@@ -243,17 +243,17 @@ static void sample(struct nnv_sample *s) {
         row_sample(s);
         return;
     }
-    /* Up, down, both, to one, onto itself; the factors are exact in float16. */
+    /* Up, down, both, to one, onto itself, to twice as much; the factors are exact in float16. */
     static const struct {
         uint32_t h, w, out_h, out_w;
         double scale_h, scale_w;
     } sizes[] = {
-        {3, 5, 7, 8, 2.5, 1.75},  {9, 7, 4, 3, 0.5, 0.375}, {4, 9, 11, 5, 2.25, 0.625},
-        {7, 3, 2, 10, 0.3125, 3}, {5, 8, 1, 13, 0.25, 1.5}, {6, 4, 6, 4, 1, 1},
+        {3, 5, 7, 8, 2.5, 1.75},  {9, 7, 4, 3, 0.5, 0.375}, {4, 9, 11, 5, 2.25, 0.625}, {7, 3, 2, 10, 0.3125, 3},
+        {5, 8, 1, 13, 0.25, 1.5}, {6, 4, 6, 4, 1, 1},       {3, 4, 6, 8, 2, 2},
     };
     bool flags = nnv_sample_is(s, "align") || nnv_sample_is(s, "half");
     bool nchw = nnv_sample_is(s, "nchw") || (flags && s->index % 2 == 1);
-    int i = s->index % 6;
+    int i = s->index % (int)NNV_COUNT_OF(sizes);
     uint32_t dims[4], n = s->empty ? 0 : nnv_sample_dim(s, 2, 3), c = nnv_sample_dim(s, 1, 5);
     nnv_sample_image(dims, n, sizes[i].h, sizes[i].w, c, nchw);
     if (nnv_sample_is(s, "scale")) {

@@ -49,6 +49,27 @@ CHANGE(middle_broadcast) {
     return middle && expand_input(e, 1, output_shape(e), axis_before, NULL);
 }
 
+/** Loops over axes are made one where the step of the second operand is 0 along the inner one. */
+static uint32_t loops_as_one(const struct spot *s) {
+    uint32_t dims[NNV_MAX_RANK], at[NNV_MAX_RANK] = {0};
+    if (!second_of(s, dims)) return 0;
+    for (uint32_t d = 0; d < s->shape->rank; d++)
+        at[d] = d > 0 && d + 1 < s->shape->rank && dims[d + 1] == 1 && s->shape->dims[d + 1] > 1 ? 0 : s->at[d];
+    return flat(dims, at, s->shape->rank);
+}
+CHANGE(broadcast_channel) {
+    (void)f;
+    if (!is_broadcast(e) || output_shape(e)->rank < 3) return false;
+    const struct nnv_shape *b = shape_of(e, 1), *y = output_shape(e);
+    const uint32_t behind = y->rank - b->rank;
+    bool inner = false, outer = behind > 0;
+    for (uint32_t d = 0; d + 1 < b->rank; d++) {
+        inner |= outer && b->dims[d] > 1 && b->dims[d + 1] == 1 && y->dims[behind + d + 1] > 1;
+        outer |= b->dims[d] == 1 && y->dims[behind + d] > 1;
+    }
+    return inner && expand_input(e, 1, y, loops_as_one, NULL);
+}
+
 CHANGE(broadcast_both) {
     (void)f;
     if (!is_broadcast(e) || nnv_shape_elems(shape_of(e, 0)) == nnv_shape_elems(output_shape(e))) return false;
@@ -117,6 +138,9 @@ static const struct bug bugs[] = {
            "BATCH_MATMUL: rank 4", OWN(inner_batch)),
     BUG("broadcast-middle-axis", "the stride behind an axis that is broadcast",
         "second operand with an extent of 1 between larger ones", OWN(middle_broadcast), .spoils = BINARY),
+    BUG("broadcast-channel", "loops made one although an operand stands still in the inner one alone",
+        "second operand of one number for each channel, channels behind the batch", OWN(broadcast_channel),
+        .spoils = BINARY),
     BUG("broadcast-both-ways", "the second operand from the front again",
         "both operands are broadcast, along other axes", OWN(broadcast_both), .spoils = BINARY),
     BUG("long-result-tail", "the rest behind blocks of four repeats the block",
