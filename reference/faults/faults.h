@@ -123,6 +123,8 @@ enum nnv_fault_heads {
     NNV_HEADS_NONE,       /**< all behind */
     NNV_HEADS_ALL,        /**< none behind */
     NNV_HEADS_LESS,       /**< one less */
+    NNV_HEADS_LEFT,       /**< of the width that of the height */
+    NNV_HEADS_TOP,        /**< of the height that of the width */
     NNV_HEADS_MORE,
 };
 bool nnv_change_heads(struct nnv_edit *e, const struct nnv_fault *f);     /**< padding before, by value */

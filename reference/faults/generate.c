@@ -364,6 +364,8 @@ static void tensors_mixed(struct nnv_fault_list *l, const struct nnv_call *c) {
 static void heads(struct nnv_fault_list *l, const struct nnv_call *c) {
     static const char *const words[] = {
         [NNV_HEADS_SWAPPED] = "padding before taken for that of the other axis: top for left, left for top",
+        [NNV_HEADS_LEFT] = "padding left taken for that at the top, as many results",
+        [NNV_HEADS_TOP] = "padding at the top taken for that at the left, as many results",
         [NNV_HEADS_FROM_TAILS] = "padding before taken for that behind",
         [NNV_HEADS_NONE] = "no padding before: all of it behind",
         [NNV_HEADS_ALL] = "all padding before: none behind",

@@ -202,6 +202,10 @@ bool nnv_change_heads(struct nnv_edit *e, const struct nnv_fault *fault) {
         case NNV_HEADS_SWAPPED:
             head = right.side[1 - i][0];
             break;
+        case NNV_HEADS_LEFT:
+        case NNV_HEADS_TOP:
+            head = i == (as == NNV_HEADS_LEFT) ? right.side[1 - i][0] : before;
+            break;
         case NNV_HEADS_FROM_TAILS:
             head = behind;
             break;
@@ -219,7 +223,7 @@ bool nnv_change_heads(struct nnv_edit *e, const struct nnv_fault *fault) {
         }
         p.side[i][0] = head;
         p.side[i][1] = before + behind - head;
-        if (p.side[i][1] < 0) return false;
+        if (p.side[i][1] < 0) p.side[i][1] = 0; /* if there are as many results nevertheless */
     }
     if (memcmp(p.side, right.side, sizeof p.side) == 0) return false;
     put_pads(e, p.side[1][0], p.side[1][1], p.side[0][0], p.side[0][1]);

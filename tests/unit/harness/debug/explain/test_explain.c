@@ -268,6 +268,8 @@ static void windows_and_channels(void **state) {
     (void)state;
     explain(PADDED, V(2, 3, 4, 0, 6, 7, 8, 0, 10, 11, 12, 0, 14, 15, 16, 0));
     assert_words("padding before taken for that of the other axis");
+    explain(PADDED, V(6, 7, 8, 0, 10, 11, 12, 0, 14, 15, 16, 0, 0, 0, 0, 0));
+    assert_words("padding left taken for that at the top");
     explain(PADDED, V(2, 33, 4, 0, 6, 7, 8, 0, 10, 11, 12, 0, 14, -7, 16, 0));
     assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
     explain(MULTIPLIED, V(1, 20, 3, 40, 2, 40, 6, 80, 5, 14, 15, 28));
