@@ -20,6 +20,10 @@ static void keep_file_of_failure(struct call *c) {
     if (!succeeded(c)) (void)!open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+static void keep_fences(struct call *c) {
+    for (uint32_t i = 0; i < c->wait_for_count; i++) (void)!dup(c->wait_for[i]);
+}
+
 static void keep_file_of_load(struct call *c) { (void)c, (void)!open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 static void *wait_for_work(void *arg) {
@@ -96,6 +100,8 @@ static void device_is_there(struct nnvts_device *device) { (void)device, atomic_
 static const struct bug bugs[] = {
     BUG("leak-descriptor", "a file that a compilation opens and never closes", "each prepared model", .on = ON(PREPARE),
         .after = keep_file),
+    BUG("leak-fence", "copies of the fences that an execution waits for, never closed",
+        "fenced executions that wait for something", .on = ON(FENCED), .after = keep_fences),
     BUG("leak-refused-model", "a file that a compilation opens and closes only where it goes well",
         "each model that is refused", .on = ON(PREPARE), .after = keep_file_of_failure),
     BUG("leak-failed-execution", "a file that an execution opens and closes only where it goes well",
