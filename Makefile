@@ -223,7 +223,7 @@ $(B)/tests/inject.so: tests/inject/inject.c
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -shared -o $@ $< -ldl
 
-unit: $(UNIT) $(CORE_SO) $(TOYS) $(TEST_DRIVERS) $(B)/tests/inject.so $(OTHER_RUNTIMES) $(LEVEL_RUNTIMES) $(TFLITE_PLUGIN) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal
+unit: $(UNIT) $(CORE_SO) $(TOYS) $(TEST_DRIVERS) $(B)/tests/inject.so $(OTHER_RUNTIMES) $(LEVEL_RUNTIMES) $(TFLITE_PLUGIN) $(B)/nnvts-host $(DRIVER_SO) $(B)/bench/bench_journal $(B)/bench/bench_graph
 
 # Two compilers, warnings as errors, layers, lint, all tests, all tests again under the sanitizers.
 check: setup-check layers house

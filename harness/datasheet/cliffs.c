@@ -20,6 +20,7 @@ enum {
     MOST_STEPS = 20,            /* of doubling */
     SLOW_PROBE_NS = 1500000000, /* of a question: longer extents would take too long */
     REPEATS = 5,                /* of a time that decides */
+    CONFIRMED = 3,              /* times in a row that a step must show */
     DEEPEST = 64,               /* layers of a chain, */
     CHAIN_ROWS = 4,             /* on so many rows, */
     CHAIN_UNITS = 64,           /* so wide */
@@ -210,12 +211,17 @@ static void find_change(const struct nnv_cliff_measuring *x, const struct axis *
     x->out->count++;
 }
 
+/** Both are right, and s takes much longer. */
+static bool is_step(const struct probe *f, const struct probe *s) {
+    return f->state == RIGHT && s->state == RIGHT && s->execute_ns >= least_ns &&
+           s->execute_ns >= steep * f->execute_ns;
+}
+
 /** Between two extents of which the second takes much longer: is it one step? */
 static void find_slowdown(const struct nnv_cliff_measuring *x, const struct axis *a, int32_t fast, int32_t slow) {
     struct probe f = ask(x, a, fast, REPEATS), s = ask(x, a, slow, REPEATS);
     while (slow - fast > 1) {
-        if (f.state != RIGHT || s.state != RIGHT || s.execute_ns < least_ns || s.execute_ns < steep * f.execute_ns)
-            return;
+        if (!is_step(&f, &s)) return;
         const int32_t middle = fast + (slow - fast) / 2;
         const struct probe m = ask(x, a, middle, REPEATS);
         if (m.execute_ns < sqrt(f.execute_ns * s.execute_ns))
@@ -223,10 +229,12 @@ static void find_slowdown(const struct nnv_cliff_measuring *x, const struct axis
         else
             slow = middle, s = m;
     }
-    /* Once more: what the machine did in between is no cliff. */
-    f = ask(x, a, fast, 2 * REPEATS);
-    s = ask(x, a, slow, 2 * REPEATS);
-    if (f.state != RIGHT || s.state != RIGHT || s.execute_ns < least_ns || s.execute_ns < steep * f.execute_ns) return;
+    /* Again and again, by turns: what the machine did in between is no cliff. */
+    for (int i = 0; i < CONFIRMED; i++) {
+        f = ask(x, a, fast, REPEATS);
+        s = ask(x, a, slow, REPEATS);
+        if (!is_step(&f, &s)) return;
+    }
     struct nnv_cliff *c = add(x, a, NNV_CLIFF_TIME, fast, slow);
     if (c == NULL) return;
     c->factor = s.execute_ns / f.execute_ns;
