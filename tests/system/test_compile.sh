@@ -188,7 +188,7 @@ test_networks() {
 # What a million operations cost is told by make growth: here a few.
 test_growth() {
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || skip "python3 is not there"
-    check 0 "$ROOT/tools/growth.py" "$NNVTS_BUILD" 3000 30
+    check 0 "$ROOT/tools/growth.py" "$NNVTS_BUILD" 3000 30 300
     has "$OUT" "comb             3000 "
     has "$OUT" " 1 region, "
 }

@@ -64,7 +64,7 @@ test_the_condition_is_told() {
         check 1 nnvts run --driver "faulty:$bug" --suite ops --filter "$filter" --out "out.$bug"
         has "$OUT" "$words"
     done <<'END'
-padding-undilated|op:CONV_2D|only where dilation is not 1x1 and SAME pads the width (
+padding-undilated|op:CONV_2D|only where dilation is not 1x1 and padding scheme is SAME (
 depthwise-bias-by-input|op:DEPTHWISE_CONV_2D|only where multiplier > 1
 odd-groups-last|op:GROUPED_CONV_2D|input, axis 3: repeated after 6; only where groups > 2 and groups != 4
 argmin-as-argmax|op:ARGMIN|position of the largest for that of the least; only where extent along the axis > 1 (

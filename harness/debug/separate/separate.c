@@ -157,7 +157,7 @@ static int by_passed(const void *pa, const void *pb) {
  * what is far-fetched only where many do. Where the failure would show in all of them, few suffice.
  */
 static bool may_add(const struct condition *c, const struct nnv_predicate *p, const struct nouns *of) {
-    return c->terms == 0 || (of->whole ? 20U : p->cost < FAR ? 6U : 3U) * c->passed > c->failed;
+    return c->terms == 0 || (of->whole ? 32U : p->cost < FAR ? 6U : 3U) * c->passed > c->failed;
 }
 
 /** Log of the number of predicates that are as cheap. */

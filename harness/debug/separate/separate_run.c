@@ -78,7 +78,7 @@ static bool look(struct comparing *x, size_t i, bool failed, const struct nnv_se
 
 /* ----------------------------------------------------------------- kinds of steps */
 
-/** Cases of one kind of steps: "exec/fenced/signalled_after". */
+/** Cases of one kind of steps: "exec/fenced/signalled_after", or "exec/again" of all operations. */
 struct steps {
     const char *name;
     size_t length, failing, passing;
@@ -86,11 +86,24 @@ struct steps {
 
 enum { STEPS = 64, STEPS_TOLD = 6 };
 
+/** So much of a case's name tells its kind of steps: three parts, or two where an operation follows. */
+static size_t length_of_steps(const char *name) {
+    enum { PARTS = 3, NAME = 64 };
+    size_t length = 0;
+    for (int part = 0; part < PARTS && name[length]; part++) {
+        const size_t more = strcspn(name + length, "/");
+        char op[NAME];
+        snprintf(op, sizeof op, "%.*s", (int)more, name + length);
+        if (part == PARTS - 1 && nnv_op_by_name(op)) return length - 1;
+        length += more + (part < PARTS - 1);
+    }
+    return length;
+}
+
 /** Counts a case of a suite that goes by steps; false: there are too many kinds. */
 static bool count_steps(struct steps *list, size_t *n, const char *name, bool failed) {
-    enum { PARTS = 3 };
-    size_t length = 0, i = 0;
-    for (int part = 0; part < PARTS && name[length]; part++) length += strcspn(name + length, "/") + (part < PARTS - 1);
+    const size_t length = length_of_steps(name);
+    size_t i = 0;
     while (i < *n && (list[i].length != length || strncmp(list[i].name, name, length) != 0)) i++;
     if (i == STEPS) return false;
     if (i == *n) list[(*n)++] = (struct steps){.name = name, .length = length};

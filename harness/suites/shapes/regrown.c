@@ -11,12 +11,17 @@ enum {
     MOST_BYTES = 1 << 16, /* of an input that has grown */
 };
 
-/* What fits the model and gives results, is asked; the other tensors of the operation may not have this extent. */
+/* What fits the model and gives results, is asked; the other tensors of the operation may not have this extent. An
+ * output without elements shows nothing, and a request cannot say that it has none. */
 static bool evaluates(const struct nnv_context *s, const struct nnv_spec *spec) {
     const struct nnv_eval_options options = {.rows = 0};
     struct nnv_golden *golden = NNV_NEW(s->env->arena, struct nnv_golden, spec->model.main.nout);
     struct nnv_err ignored = {0};
-    return golden && nnv_eval(&spec->model, spec->inputs, &options, s->env->arena, golden, &ignored) == NNV_OK;
+    if (!golden || nnv_eval(&spec->model, spec->inputs, &options, s->env->arena, golden, &ignored) != NNV_OK)
+        return false;
+    for (uint32_t i = 0; i < spec->model.main.nout; i++)
+        if (golden[i].value.bytes == 0) return false;
+    return true;
 }
 
 /* Bytes of an element that repeat the old value's, begun elsewhere: a stale one at the same place is not the right one.
