@@ -56,7 +56,7 @@ void nnv_html_cut(struct nnv_text *t, const char *s, size_t max) {
     else
         nnv_text_add_xml(t, part);
     free(part);
-    nnv_text_add(t, " \xe2\x80\xa6 (cut; all of it is in journal.jsonl)");
+    nnv_text_add(t, " \xe2\x80\xa6 (cut; the JSON beside this page has all of it)");
 }
 
 void nnv_page_text(struct nnv_text *t, const char *before, const char *s, const char *after) {
