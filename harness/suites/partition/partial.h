@@ -59,7 +59,7 @@ struct nnvts_device *nnv_partial_make(const struct nnv_partial_options *options)
 /** The device is one of these. */
 bool nnv_partial_is(const struct nnvts_device *device);
 struct nnv_partial_counts nnv_partial_counts(const struct nnvts_device *device);
-/** The driver under test said that an output is too small, and not what it needs: then none can be given. */
+/** The driver under test did not say what an output needs, or how large it is, and need not: then nobody knows. */
 bool nnv_partial_untold(const struct nnvts_device *device);
 /**
  * The first thing that was wrong, "" if nothing; failures that it was told to make are not. *by_driver (may be NULL):

@@ -17,7 +17,7 @@ struct nnv_partial {
     struct nnvts_operand_performance performance[NNV_PARTIAL_TYPES];
     atomic_uint supported, prepared, executed;
     atomic_bool dead;
-    atomic_bool untold;   /**< the driver said that an output is too small, and not what it needs */
+    atomic_bool untold;   /**< the driver did not say what an output needs, or how large it is, and need not */
     pthread_mutex_t lock; /**< guards what follows */
     struct nnv_arena *arena;
     char complaint[512];

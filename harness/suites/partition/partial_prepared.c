@@ -70,8 +70,23 @@ static void check_request(const struct prepared *p, const struct nnvts_request *
     }
 }
 
-/* The answer says that an output is too small, and not how large it would have to be: it need not know. */
-static bool is_untold(enum nnvts_status st, const struct nnvts_execution_result *result) {
+/* Drivers of levels 1 and 2 have no words for the extents of results. */
+static bool leaves_open(const struct prepared *p) {
+    enum { TELLS_SHAPES = 3 };
+    if (p->device->options.inner->feature_level >= TELLS_SHAPES) return false;
+    for (uint32_t i = 0; i < p->nout; i++) {
+        const struct shape *s = &p->outputs[i];
+        for (uint32_t d = 0; d < s->rank; d++)
+            if (s->dims[d] == 0) return true;
+        if (s->rank == 0) return true;
+    }
+    return false;
+}
+
+/* The answer says that an output is too small, and not how large it would have to be; or nothing of one that the model
+ * leaves open. It need not know. */
+static bool is_untold(const struct prepared *p, enum nnvts_status st, const struct nnvts_execution_result *result) {
+    if (st == NNVTS_STATUS_NONE) return result && result->shape_count == 0 && leaves_open(p);
     if (st != NNVTS_STATUS_OUTPUT_INSUFFICIENT_SIZE) return false;
     bool untold = !result || result->shape_count == 0;
     for (uint32_t i = 0; result && i < result->shape_count && result->shapes; i++) {
@@ -138,7 +153,7 @@ static bool fails(const struct prepared *p, struct nnvts_execution_result *resul
 static enum nnvts_status answer(const struct prepared *p, const char *way, struct nnvts_execution_result *result,
                                 enum nnvts_status st) {
     check_answer(p, way, st);
-    if (is_untold(st, result)) atomic_store(&p->device->untold, true);
+    if (is_untold(p, st, result)) atomic_store(&p->device->untold, true);
     if (p->device->options.fault != NNV_PARTIAL_LATE) return st;
     if (result) result->shape_count = 0;
     return p->device->options.status;
@@ -166,7 +181,7 @@ static void land(void *context, enum nnvts_status status, const struct nnvts_exe
     const struct landing l = *(struct landing *)context;
     free(context);
     check_answer(l.prepared, "an asynchronous execution", status);
-    if (is_untold(status, result)) atomic_store(&l.prepared->device->untold, true);
+    if (is_untold(l.prepared, status, result)) atomic_store(&l.prepared->device->untold, true);
     if (l.prepared->device->options.fault == NNV_PARTIAL_LATE) {
         const struct nnvts_execution_result none = {.timing = {NNVTS_NO_TIME, NNVTS_NO_TIME}};
         l.callback(l.context, l.prepared->device->options.status, &none);
