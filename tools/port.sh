@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds nnvts for another processor, and runs vectors (NNVTS_SPECS, or the project's own), five minutes of the smoke tier
-# and the unit tests under qemu. Exit code 77: skipped, since something is missing, which is said.
+# and the unit tests under qemu, or as they are where the kernel starts them. Exit code 77: skipped, since something is
+# missing, which is said.
 #   tools/port.sh ARCHITECTURE FOLDER     of Debian: arm64, armhf, i386, riscv64
 # The libraries come from Debian's packages of that architecture, unpacked in FOLDER; nothing of them is installed.
 set -u
@@ -52,34 +53,39 @@ if [ ! -e "$root/complete" ]; then
     touch "$root/complete"
 fi
 
+# A kernel of x86-64 starts programs of i386 itself, which need the loader of the folder then, and no emulator.
+blas=usr/lib/$libs/openblas-serial native=
+if [ $arch = i386 ] && "$root/lib/ld-linux.so.2" --version >/dev/null 2>&1; then
+    native="-Wl,--dynamic-linker=$root/lib/ld-linux.so.2 -Wl,--disable-new-dtags,-rpath,$root/lib/$libs:$root/usr/lib/$libs:$root/$blas"
+fi
 log=$build/build.log
 export PKG_CONFIG_LIBDIR="$root/usr/lib/$libs/pkgconfig:$root/usr/share/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
-blas=usr/lib/$libs/openblas-serial
 nice make --no-print-directory -j"$(nproc)" B="$folder/$arch" CROSS=$triple- CC="$triple-gcc --sysroot=$root -isystem$root/usr/include/$libs/openblas-serial" \
-    LDFLAGS="-L$root/$blas -Wl,--allow-shlib-undefined $atomic" all unit $more >"$log" 2>&1 || {
+    LDFLAGS="-L$root/$blas -Wl,--allow-shlib-undefined $native $atomic" all unit $more >"$log" 2>&1 || {
     grep -E 'error|Error|undefined' "$log" | head -n 20
     echo "ports: $arch: the build fails, see $log"
     exit 1
 }
 echo "ports: $arch: built, $(grep -c 'warning:' "$log") warnings"
-export NNVTS_TEST_RUNNER="$qemu -L $root -E LD_LIBRARY_PATH=$root/$blas" NNVTS_TEST_TIMEOUT=600
+export NNVTS_TEST_TIMEOUT=600
+if [ -z "$native" ]; then export NNVTS_TEST_RUNNER="$qemu -L $root -E LD_LIBRARY_PATH=$root/$blas"; fi
 script() { # script FILE COMMAND: runs it with the arguments given
     printf '#!/bin/sh\nexec %s "$@"\n' "$2" >"$1" && chmod +x "$1"
 }
 # The kernel need not start programs of other machines: the one that drivers start stands behind a script. What tests
 # compile runs in them.
-if ! head -c 2 "$build/nnvts-host" | grep -q '^#!'; then
+if [ -z "$native" ] && ! head -c 2 "$build/nnvts-host" | grep -q '^#!'; then
     mv "$build/nnvts-host" "$build/nnvts-host.$arch"
     script "$build/nnvts-host" "$NNVTS_TEST_RUNNER $build/nnvts-host.$arch"
 fi
 mkdir -p "$build/bin"
-for compiler in gcc g++; do script "$build/bin/$compiler" $triple-$compiler; done
+for compiler in gcc g++; do script "$build/bin/$compiler" "$triple-$compiler --sysroot=$root $native"; done
 ln -sf g++ "$build/bin/c++"
 PATH=$build/bin:$PATH
 nnvts() { # nnvts WHAT ARGUMENTS...: a run, and its counts
     what=$1
     shift
-    $NNVTS_TEST_RUNNER "$build/nnvts" run --driver cpu -q --timeout 60 --leaks off --no-shard --out "$build/$what" "$@" >"$build/$what.log" 2>&1
+    ${NNVTS_TEST_RUNNER:-} "$build/nnvts" run --driver cpu -q --timeout 60 --leaks off --no-shard --out "$build/$what" "$@" >"$build/$what.log" 2>&1
     code=$?
     echo "ports: $arch: $what: $(tr -d '\n"' <"$build/$what/summary.json" | sed -n 's/.*verdicts: *{\([^}]*\)}.*/\1/p'), exit code $code"
     return $code

@@ -66,7 +66,7 @@ void habit_write_later(void) {
                                           : NULL;
     pthread_t t;
     if (pool == NULL || pool->fd < 0 || pool->size < 64) return;
-    void *at = mmap(NULL, pool->size, PROT_READ | PROT_WRITE, MAP_SHARED, pool->fd, (off_t)pool->offset);
+    void *at = mmap(NULL, (size_t)pool->size, PROT_READ | PROT_WRITE, MAP_SHARED, pool->fd, (off_t)pool->offset);
     if (at != MAP_FAILED && pthread_create(&t, NULL, write_on, at) == 0) pthread_detach(t);
 }
 void habit_processor_limit(void) { setrlimit(RLIMIT_CPU, &(struct rlimit){0, 0}); }
