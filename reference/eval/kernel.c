@@ -140,6 +140,26 @@ bool nnv_noise_grow(struct nnv_noise *n) {
     return true;
 }
 
+static void weigh(struct nnv_terms *t, size_t slot) { t->weight += t->seen[slot].number * t->seen[slot].number; }
+
+void nnv_terms_add(struct nnv_terms *t, double v) {
+    uint64_t bits;
+    if (v == 0 || isnan(v)) return;
+    memcpy(&bits, &v, sizeof bits);
+    const size_t slot = (size_t)(bits * UINT64_C(0x9e3779b97f4a7c15) >> 60);
+    if (t->seen[slot].value != v) {
+        weigh(t, slot);
+        t->seen[slot].value = v;
+        t->seen[slot].number = 0;
+    }
+    t->seen[slot].number++;
+}
+
+double nnv_terms_end(struct nnv_terms *t, double n) {
+    for (size_t i = 0; i < sizeof t->seen / sizeof *t->seen; i++) weigh(t, i);
+    return fmax(t->weight, n);
+}
+
 double nnv_sum_noise(const struct nnv_kernel *k, double n, double sum_abs) {
     if (k->u_a <= 0x1p-24) return k->u_a * sqrt(n) * sum_abs;
     if (sum_abs > 65504) return (double)INFINITY;

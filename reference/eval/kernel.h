@@ -176,6 +176,24 @@ static inline double nnv_round(struct nnv_kernel *k, double v) {
     return k->noise ? nnv_noise_add(k, v, nnv_rounding(k, v)) : v;
 }
 /**
+ * Counts the terms of a sum by what their roundings add up to. Those of equal terms fall to the same side, one partial
+ * sum after the other, so that m of them weigh as much as m^2 different ones. Zeros round nothing. Zero-initialise.
+ */
+struct nnv_terms {
+    double weight;
+    struct {
+        double value, number;
+    } seen[16]; /**< by the hash of the value: what makes room for another is weighed */
+};
+/** Adds a term. */
+void nnv_terms_add(struct nnv_terms *t, double v);
+/** The n of nnv_sum for a sum of n of these terms, at least n. */
+double nnv_terms_end(struct nnv_terms *t, double n);
+/** The terms of a sum are to be counted: in row 0 of a budget, where float32 sums round. */
+static inline bool nnv_counts_terms(const struct nnv_kernel *k) {
+    return k->noise && k->row == 0 && k->u_a > 0 && k->u_a <= 0x1p-24;
+}
+/**
  * The noise of a sum of n terms. Roundings of float32 fall to either side, and grow with the root of n. Those of
  * float16 do not: small terms vanish beside a large sum. A sum is off by at most u times the absolute values of all
  * partial sums (Higham, Accuracy and Stability of Numerical Algorithms, 2002, 4.2), which grow to sum_abs evenly where

@@ -107,14 +107,17 @@ static enum nnv_status eval(struct nnv_kernel *k, double (*pool)(struct nnv_kern
 
 /* Padding is not counted: the divisor is the number of cells inside the tensor. */
 static double average(struct nnv_kernel *k, const struct area *a) {
+    const bool counts = nnv_counts_terms(k);
+    struct nnv_terms terms = {0};
     double sum = 0, abs = 0, n = (double)a->h * a->w;
     for (uint32_t i = 0; i < a->h && !k->same_inputs; i++)
         for (uint32_t j = 0; j < a->w; j++) {
             double v = a->cell[i * a->sh + j * a->sw];
             sum += v;
             abs += fabs(v);
+            if (counts) nnv_terms_add(&terms, v);
         }
-    sum = k->same_inputs ? nnv_noise_replay(k) : nnv_sum(k, sum, n, abs, 1);
+    sum = k->same_inputs ? nnv_noise_replay(k) : nnv_sum(k, sum, counts ? nnv_terms_end(&terms, n) : n, abs, 1);
     return nnv_round(k, sum / n);
 }
 

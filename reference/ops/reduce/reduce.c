@@ -147,13 +147,18 @@ static double product(struct nnv_kernel *k, const double *v, size_t n) {
 }
 
 static double sum(struct nnv_kernel *k, const double *v, size_t n) {
-    double sum = 0, abs = 0;
+    double sum = 0, abs = 0, terms = (double)n;
     if (k->same_inputs) return nnv_noise_replay(k);
     for (size_t i = 0; i < n; i++) {
         sum += v[i];
         abs += fabs(v[i]);
     }
-    return nnv_sum(k, sum, (double)n, abs, 1);
+    if (nnv_counts_terms(k)) {
+        struct nnv_terms t = {0};
+        for (size_t i = 0; i < n; i++) nnv_terms_add(&t, v[i]);
+        terms = nnv_terms_end(&t, terms);
+    }
+    return nnv_sum(k, sum, terms, abs, 1);
 }
 
 static double mean(struct nnv_kernel *k, const double *v, size_t n) { return nnv_round(k, sum(k, v, n) / (double)n); }

@@ -171,6 +171,35 @@ static void rescaled(void **state) {
     FAILS(spec, "android", three);
 }
 
+/** Float32 sums of equal terms, each of which is rounded to the same side: what one adds up in their order is right. */
+static void equal_terms(void **state) {
+    (void)state;
+    enum { TERMS = 210, EQUAL = 66, ONES = 33 };
+    static const struct {
+        const char *op, *dims, *out;
+        const double scalars[7];
+        int ints, tensors;
+    } sums[] = {{"MEAN", "1,14,15,1", "1,1,1,1", {1}, 1, 1},
+                {"AVERAGE_POOL_2D", "1,14,15,1", "1,1,1,1", {2, 1, 1, 15, 14, 0}, 6, 0}};
+    static const double axes[] = {1, 2};
+    double x[TERMS] = {0};
+    float sum = 0;
+    for (int i = 0; i < ONES; i++) x[32 + i] = 1;
+    for (int i = 0; i < EQUAL; i++) x[100 + i] = 0.21511998772621155;
+    for (int i = 0; i < TERMS; i++) sum += (float)x[i];
+    const double mean = (double)(sum / TERMS);
+    for (size_t s = 0; s < sizeof sums / sizeof *sums; s++) {
+        struct nnv_text t = {0};
+        tensor(&t, "TENSOR_FLOAT32", sums[s].dims, "", x, TERMS);
+        if (sums[s].tensors) operand(&t, "TENSOR_INT32", "2", "CONSTANT_COPY", "", axes, 2);
+        for (int i = 0; i < sums[s].ints; i++) scalar(&t, "INT32", sums[s].scalars[i]);
+        const struct nnv_spec *spec =
+            spec_of(&t, sums[s].op, 1, sums[s].tensors + sums[s].ints, "TENSOR_FLOAT32", sums[s].out, "", 1);
+        PASSES(spec, "strict", &mean);
+        FAILS(spec, "strict", &(double){mean * (1 - 5e-5)});
+    }
+}
+
 /** Two numbers that a unit of 2^-7 of the coarser scale does not tell apart. */
 static void compared(void **state) {
     (void)state;
@@ -397,8 +426,8 @@ static void texts(void **state) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(half_sums), TEST(requantised), TEST(rescaled),    TEST(compared),
-                                       TEST(functions), TEST(logistic),    TEST(subnormals),  TEST(infinities),
-                                       TEST(steps),     TEST(texts),       TEST(nothing_left)};
+    const struct CMUnitTest tests[] = {TEST(half_sums), TEST(requantised), TEST(rescaled),     TEST(compared),
+                                       TEST(functions), TEST(logistic),    TEST(subnormals),   TEST(infinities),
+                                       TEST(steps),     TEST(texts),       TEST(nothing_left), TEST(equal_terms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
