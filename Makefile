@@ -309,10 +309,12 @@ growth: all $(B)/bench/bench_graph
 recipes: all
 	@for recipe in slurm parallel; do tools/recipes/$$recipe.sh $(B) $(B)/recipes/$$recipe || [ $$? = 77 ] || exit 1; done
 
-# kill -9 at 1,000 random moments, and 1,000 injected faults of ten kinds: a quarter of an hour.
+# kill -9 at 1,000 random moments, 1,000 injected faults of ten kinds, and 1,000 kills on the far side of remote: drivers: half an
+# hour.
 campaigns: all
 	python3 tests/campaigns/kills.py $(B)
 	python3 tests/campaigns/faults.py $(B)
+	NNVTS_BUILD=$(abspath $(B)) NNVTS_KILLS=1000 NNVTS_TEST=test_killed_mid_run tests/system/test_remote.sh
 
 docs: all
 	$(B)/nnvts op --markdown --out docs/ops

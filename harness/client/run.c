@@ -234,7 +234,7 @@ void nnv_client_run(struct nnv_client *client, const struct nnv_spec *spec, stru
 }
 
 bool nnv_client_supports(struct nnv_client *client, const struct nnv_model *model, struct nnv_arena *arena,
-                         volatile uint32_t *phase, struct nnv_text *what) {
+                         volatile uint32_t *phase, enum nnvts_status *status, struct nnv_text *what) {
     const size_t bytes = nnv_abi_pool_bytes(model);
     struct nnv_abi_pool pool;
     struct nnvts_model abi;
@@ -245,6 +245,7 @@ bool nnv_client_supports(struct nnv_client *client, const struct nnv_model *mode
     struct nnv_preparation p = {
         .device = client->device, .abi = &abi, .model = model, .constants = pool.data, .phase = phase};
     const bool answered = nnv_ask_supported(&p, arena);
+    *status = p.status;
     if (nnv_not_implemented(&p, what)) return false;
     char buf[32];
     if (!answered)

@@ -42,8 +42,9 @@ struct nnv_outcome {
 void nnv_client_run(struct nnv_client *client, const struct nnv_spec *spec, struct nnv_arena *arena,
                     volatile uint32_t *phase, struct nnv_outcome *out);
 
-/** Asks whether the driver supports the valid model. False: it does not, and *what says so; the caller frees it. */
+/** Asks whether the driver supports the valid model. False: it does not, and *what says so; the caller frees it.
+ * *status: what it answered. */
 bool nnv_client_supports(struct nnv_client *client, const struct nnv_model *model, struct nnv_arena *arena,
-                         volatile uint32_t *phase, struct nnv_text *what);
+                         volatile uint32_t *phase, enum nnvts_status *status, struct nnv_text *what);
 
 #endif

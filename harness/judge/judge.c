@@ -363,13 +363,21 @@ static bool check_model(const struct judging *j, int *level) {
     return true;
 }
 
-/** A refusal is right where the driver supports the same model without the mistake; else it shows nothing. */
+/**
+ * A refusal is right where the driver supports the same model without the mistake; else it shows nothing. Who dies of
+ * either has not refused.
+ */
 static void judge_refusal(const struct judging *j) {
     const struct nnv_model *valid = j->spec->valid;
     struct nnv_text what = {0};
-    if (!valid || nnv_client_supports(j->env->client, valid, j->env->arena, j->env->phase, &what)) {
+    enum nnvts_status status = j->outcome.status;
+    if (status == NNVTS_STATUS_DEAD_OBJECT) {
+        nnv_result_end(j->result, j->outcome.why, "%s", j->outcome.reason);
+    } else if (!valid || nnv_client_supports(j->env->client, valid, j->env->arena, j->env->phase, &status, &what)) {
         j->result->verdict = NNVTS_PASS;
         j->result->compared = 1;
+    } else if (status == NNVTS_STATUS_DEAD_OBJECT) {
+        nnv_result_end(j->result, NNVTS_WHY_REFUSED, "without the mistake: %s", what.data ? what.data : "");
     } else {
         nnv_result_end(j->result, NNVTS_WHY_VALID_MODEL, "without the mistake: %s", what.data ? what.data : "");
     }

@@ -22,6 +22,7 @@ struct nnv_result {
     size_t values;                 /**< of compared: values of outputs */
     uint64_t driver_ns;            /**< in the driver */
     bool worker_damaged;           /**< the worker process is to be replaced */
+    bool died;                     /**< a call that was to succeed answered DEAD_OBJECT */
     struct nnv_text reason;        /**< one block of lines for people; empty for PASS */
     struct nnv_text outputs;       /**< JSON array of the comparisons, or empty */
     struct nnv_text uses;          /**< how the case uses its operation: "rank=4 layout=nchw"; or empty */

@@ -39,6 +39,12 @@ test_a_death_costs_its_case() {
     check 1 nnvts run --driver host:faulty:crash-execute@TANH --filter 'op:TANH' --tier smoke --out bad
     grep -q 'was ended by signal' bad/journal.jsonl || fail "the journal does not tell how the process ended"
 }
+# A driver that dies of the question whether it supports a model has neither refused it, nor the same without the mistake.
+test_who_dies_has_not_refused() {
+    check 1 nnvts run --driver host:faulty:crash-supported@TANH --filter 'ops/TANH/*refused* | (suite:validate & op:TANH)' --out dies
+    same "$(verdict dies UNSUPPORTED) $(verdict dies PASS)" "0 0"
+    [ "$(verdict dies FAIL)" -gt 20 ] || fail "$(verdict dies FAIL) cases failed"
+}
 test_a_hang_ends_at_the_deadline() {
     check 1 nnvts run --driver host:faulty:hang-execute@TANH --filter 'ops/TANH/float32/rank1/0' --timeout 1 --out hang
     same "$(verdict hang TIMEOUT)" 1

@@ -90,6 +90,7 @@ bool nnv_expect_status_in(struct nnv_context *s, const char *call, enum nnvts_st
         between = " or ";
     }
     if (!ok) nnv_add_last_error(s->device, got, &text);
+    s->result->died = s->result->died || (!ok && got == NNVTS_STATUS_DEAD_OBJECT);
     nnv_expect_why(s, ok, nnv_why_answered(got == NNVTS_STATUS_NONE, wanted & 1u << NNVTS_STATUS_NONE),
                    "%s answered %s, expected %s", call, nnv_abi_status_name((int)got, buf), text.data ? text.data : "");
     nnv_text_free(&text);

@@ -34,10 +34,11 @@ static bool has_use(struct nnv_answering *in, const struct nnv_graph_use *u) {
     const struct nnv_single what = {.op = u->op, .sig = u->sig, .variant = u->variant, .name = u->op->name};
     struct nnv_spec *spec;
     struct nnv_text words = {0};
+    enum nnvts_status ignored;
     if (u->op->sigs[u->sig].level > in->client->device->feature_level) return false;
     if (nnv_single_build(&what, in->arena, &spec, NULL) != NNV_OK) return false;
     if (spec->min_version > in->client->device->feature_level) return false;
-    const bool has = nnv_client_supports(in->client, &spec->model, in->arena, in->phase, &words);
+    const bool has = nnv_client_supports(in->client, &spec->model, in->arena, in->phase, &ignored, &words);
     nnv_text_free(&words);
     return has;
 }

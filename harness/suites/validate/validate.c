@@ -90,11 +90,12 @@ static bool still_serves(struct fixture *b) {
     return ok;
 }
 
-/** The valid model serves. If not, that is another suite's to tell: nothing is known of what is made of it. */
+/** The valid model serves. If not, that is another suite's to tell: nothing is known of what is made of it. A driver
+ * that has died fails. */
 static bool serves(struct fixture *b) {
     struct nnv_result *r = b->s->result;
     if (still_serves(b)) return true;
-    if (r->verdict != NNVTS_FAIL || r->worker_damaged) return false;
+    if (r->verdict != NNVTS_FAIL || r->worker_damaged || r->died) return false;
     struct nnv_text why = r->reason;
     r->reason = (struct nnv_text){0};
     r->verdict = NNVTS_PASS;
