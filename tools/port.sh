@@ -40,7 +40,7 @@ Dir { State { lists "$apt/lists"; status "$apt/status"; }; Cache { archives "$ap
 A
     APT_CONFIG=$apt/conf apt-get update -qq &&
         APT_CONFIG=$apt/conf apt-get install -qq -y --download-only libc6-dev libjansson-dev libpng-dev libxml2-dev \
-            libopenblas-serial-dev libcmocka-dev libatomic1
+            libopenblas-serial-dev libcmocka-dev libatomic1 libstdc++6
 }
 if [ ! -e "$root/complete" ]; then
     rm -rf "$root"

@@ -7,8 +7,8 @@
 #   tools/run-tests.sh --one FOLDER PROGRAM     one of them; its counts are left in FOLDER
 set -u
 
-number() { # number WORD LOG: the sum of the counts of "[  WORD  ] N test(s)"
-    sed -n "s/^\[ *$1 *\] \([0-9][0-9]*\) test(s).*/\1/p" "$2" | awk '{s += $1} END {print s + 0}'
+number() { # number WORD LOG: the sum of the counts of "[  WORD  ] N test(s)", where newer cmockas say of which group
+    sed -n "s/^\[ *$1 *\] \([^ ]*: \)\{0,1\}\([0-9][0-9]*\) test(s).*/\2/p" "$2" | awk '{s += $1} END {print s + 0}'
 }
 
 run_one() { # run_one FOLDER PROGRAM
