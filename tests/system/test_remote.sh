@@ -13,7 +13,7 @@ serve() {
 }
 # read_port FILE SCRIPT: the port, as soon as the program says it; the next program writes a file of its own
 read_port() { await port_of "$@" && rm "$1"; }
-port_of() { sed -n "$2" "$1" | grep .; }
+port_of() { [ -s "$1" ] && sed -n "$2" "$1" | grep .; }
 # line ARGUMENTS...: a line to $PORT; $LINE is its process, $AT its port
 line() {
     command -v python3 >/dev/null || skip "no python3"
