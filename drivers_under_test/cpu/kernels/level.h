@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bits.h"
 #include "kernels.h"
 #include "simd.h"
 
@@ -33,18 +34,6 @@ INLINE float clamp(float x, float lo, float hi) { return x < lo ? lo : x > hi ? 
 INLINE int32_t round_away(double r) { return (int32_t)(r + copysign(0.5, r)); }
 
 INLINE double clamp_f64(double r, double lo, double hi) { return r < lo ? lo : r > hi ? hi : r; }
-
-INLINE float float_of(uint32_t u) {
-    float f;
-    memcpy(&f, &u, sizeof f);
-    return f;
-}
-
-INLINE uint32_t bits_of(float f) {
-    uint32_t u;
-    memcpy(&u, &f, sizeof u);
-    return u;
-}
 
 #include "products.h"
 #include "windows.h"
