@@ -40,7 +40,7 @@ NARROW := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | \
 ALL_CFLAGS = -std=c17 $(CFLAGS) $(NARROW) $(WARN) $(WERROR) $(SAN) -fPIC -fno-semantic-interposition -fno-omit-frame-pointer \
              -ffp-contract=off -D_GNU_SOURCE -DNNVTS_VERSION='"$(VERSION)"' -MMD -MP
 PKG_CFLAGS := $(shell pkg-config --cflags jansson libxml-2.0 libpng 2>/dev/null)
-LIBS := $(shell pkg-config --libs jansson libxml-2.0 libpng 2>/dev/null) -lopenblas -lm -pthread -ldl
+LIBS := $(shell pkg-config --libs jansson libxml-2.0 libpng 2>/dev/null) -lm -pthread -ldl
 
 REF_DIRS := base reference/model reference/abi reference/spec reference/eval reference/ops reference/cpu
 RUNTIME_DIRS := $(REF_DIRS) reference/runtime
@@ -67,7 +67,7 @@ WITH_COMMON := host remote sample $(NDK_DRIVERS) $(ENGINES) $(ENGINES_OPENED)
 # The process that the driver "host" starts and that serves the driver "remote" elsewhere; its tests link all of it but
 # main. The two drivers share the client's side, and "remote" the relay with the process.
 HOST_PARTS := $(patsubst %,$(B)/obj/drivers_under_test/host/%.o,wire codec ring find)
-HOST_RELAY := $(call objects,drivers_under_test/host/relay) $(B)/obj/base/sha256.o $(B)/obj/base/hmac.o
+HOST_RELAY := $(call objects,drivers_under_test/host/relay) $(B)/obj/base/sha256.o
 HOST_SERVER := $(call objects,drivers_under_test/host/server) $(HOST_PARTS) $(HOST_RELAY)
 HOST_CLIENT := $(patsubst %.c,$(B)/obj/%.o,$(wildcard drivers_under_test/host/*.c))
 CORE_LIB := $(B)/obj/core.a
@@ -434,7 +434,7 @@ $(B)/obj/no_icu_data.o:
 	$(Q)nm -u "$$($(CC) -print-file-name=libicuuc.a)" 2>/dev/null | sed -n 's/.* U \(icudt[0-9]*_dat\)$$/const char \1[64];/p' | sort -u | $(CC) -xc -c -o $@ -
 $(B)/nnvts-static: $(NNVTS_OBJECTS) $(CORE_LIB) $(B)/obj/no_icu_data.o
 	$(call say,LD)
-	$(Q)$(CC) $(SAN) $(LDFLAGS) $(NNVTS_EXPORTS) -static-libgcc -o $@ $^ -Wl,-Bstatic -Wl,--start-group $(STATIC_LIBS) \
+	$(Q)$(CC) $(SAN) $(LDFLAGS) $(NNVTS_EXPORTS) -static-libgcc -Wl,-u,cblas_dgemm -o $@ $^ -Wl,-Bstatic -Wl,--start-group $(STATIC_LIBS) \
 	  -lstdc++ -Wl,--end-group -Wl,-Bdynamic -lm -lpthread -ldl
 
 $(B)/nnvts-host: $(HOST_SERVER)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reference/eval/kernel.h"
 
-#include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/matmul.h"
 #include "reference/eval/rows.h"
 
 /* ------------------------------------------------------------ inputs of a row */
@@ -222,48 +222,12 @@ struct nnv_image_layout nnv_image_of(const struct nnv_shape *s, bool nchw) {
     return m;
 }
 
-enum { LANES = 8, ROWS = 2, DEPTH = 512 };
-
-/* c[r * n + l] += sum of a[r * k + p] * panel[p][l] over p, in the order of p, for so many rows and lanes. */
-static inline void add_panel(const double *a, size_t k, double panel[][LANES], size_t depth, double *c, size_t n,
-                             size_t lanes, const size_t rows) {
-    double sum[ROWS][LANES] = {{0}};
-    for (size_t r = 0; r < rows; r++)
-        for (size_t l = 0; l < lanes; l++) sum[r][l] = c[r * n + l];
-    for (size_t p = 0; p < depth; p++)
-        for (size_t r = 0; r < rows; r++)
-            for (int l = 0; l < LANES; l++) sum[r][l] += a[r * k + p] * panel[p][l];
-    for (size_t r = 0; r < rows; r++)
-        for (size_t l = 0; l < lanes; l++) c[r * n + l] = sum[r][l];
-}
-
-/*
- * Each sum in the order of k: the same bits on any machine, which a library that picks its code by processor does
- * not give. Panels of B: LANES columns, DEPTH rows; ROWS of A meet one together.
- */
-static void matmul_in_order(size_t m, size_t n, size_t k, const double *a, const double *b, double *c) {
-    double panel[DEPTH][LANES];
-    for (size_t j = 0; j < n; j += LANES) {
-        const size_t lanes = n - j < LANES ? n - j : LANES;
-        for (size_t q = 0; q < k; q += DEPTH) {
-            const size_t depth = k - q < DEPTH ? k - q : DEPTH;
-            for (size_t p = 0; p < depth; p++)
-                for (size_t l = 0; l < LANES; l++) panel[p][l] = l < lanes ? b[(j + l) * k + q + p] : 0;
-            size_t i = 0;
-            for (; i + ROWS <= m; i += ROWS) add_panel(a + i * k + q, k, panel, depth, c + i * n + j, n, lanes, ROWS);
-            for (; i < m; i++) add_panel(a + i * k + q, k, panel, depth, c + i * n + j, n, lanes, 1);
-        }
-    }
-}
-
 void nnv_matmul(size_t m, size_t n, size_t k, const double *a, const double *b, double *c) {
     const size_t small = (size_t)1 << 21; /* products; almost all generated cases are below it */
     if (m == 0 || n == 0) return;
     if (k > 0 && m * n > small / k) {
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)n, (int)k, 1, a, (int)k, b, (int)k, 0, c,
-                    (int)n);
+        nnv_dgemm(true, m, n, k, a, b, c);
         return;
     }
-    memset(c, 0, m * n * sizeof *c);
-    matmul_in_order(m, n, k, a, b, c);
+    nnv_matmul_in_order(m, n, k, a, b, c);
 }

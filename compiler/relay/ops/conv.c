@@ -3,8 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <cblas.h>
-
+#include "base/matmul.h"
 #include "compiler/relay/interp/interp_kernel.h"
 
 /* ------------------------------------------------------------------- types */
@@ -227,8 +226,7 @@ static bool multiply_group(struct nnv_interp_op *op, const struct conv *c, const
         int64_t lines = c->out_h - first < most ? c->out_h - first : most, width = lines * c->out_w;
         if (width > INT32_MAX || depth > INT32_MAX || c->out_c > INT32_MAX) return nnv_relay_wrong(&op->t, "too large");
         gather(c, x, first, lines, under);
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)c->out_c, (int)width, (int)depth, 1, w, (int)depth,
-                    under, (int)width, 0, product, (int)width);
+        nnv_dgemm(false, (size_t)c->out_c, (size_t)width, (size_t)depth, w, under, product);
         for (int64_t o = 0; o < c->out_c; o++)
             for (int64_t h = 0; h < lines; h++)
                 for (int64_t v = 0; v < c->out_w; v++)

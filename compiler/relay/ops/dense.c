@@ -3,8 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <cblas.h>
-
+#include "base/matmul.h"
 #include "compiler/relay/interp/interp_kernel.h"
 
 /* ------------------------------------------------------------------- types */
@@ -68,9 +67,7 @@ static void product_of(struct nnv_interp_op *op, size_t m, size_t n, size_t k, c
         nnv_relay_wrong(&op->t, "too large");
         return;
     }
-    if (m && n && k)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)n, (int)k, 1, a, (int)k, b, (int)k, 0, y,
-                    (int)n);
+    if (m && n && k) nnv_dgemm(true, m, n, k, a, b, y);
 }
 
 static void run_dense(struct nnv_interp_op *op) {

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/hmac.h"
+#include "base/sha256.h"
 
 enum { MAGIC = 0x5254564e, KEYED = 1, VERSION = HOST_VERSION };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** HMAC-SHA-256, by the examples of RFC 4231. */
-#include "base/hmac.h"
+#include "base/sha256.h"
 #include "tests/kit/test.h"
 
 static void test_hmac(void **state) {
