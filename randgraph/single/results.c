@@ -119,17 +119,23 @@ enum nnv_status nnv_results_infer(const struct nnv_single_draft *b, bool *known,
 
 /* The range of the values of input i, which is a tensor with values. */
 static void range_of_input(const struct nnv_single_draft *b, uint32_t i, double *lo, double *hi) {
+    enum { BLOCK = 256 };
     const struct nnv_operand *o = &b->s->operands[i];
     const void *data = o->lifetime == NNV_SUBGRAPH_INPUT ? b->values[i].data : o->data;
     const size_t bytes = o->lifetime == NNV_SUBGRAPH_INPUT ? b->values[i].bytes : o->bytes;
     double scale = o->scale > 0 ? (double)o->scale : 1;
     *lo = *hi = 0;
     for (uint32_t c = 0; c < o->channel.count; c++) scale = fmax(c > 0 ? scale : 0, (double)o->channel.scales[c]);
-    for (size_t size = nnv_type(o->type)->size, at = 0; data && at + size <= bytes; at += size) {
-        double v;
-        nnv_load(o->type, (const char *)data + at, 1, &v);
-        *lo = fmin(*lo, (v - o->zero_point) * scale);
-        *hi = fmax(*hi, (v - o->zero_point) * scale);
+    const size_t size = nnv_type(o->type)->size, n = data ? bytes / size : 0;
+    for (size_t at = 0; at < n; at += BLOCK) {
+        double v[BLOCK];
+        const size_t count = n - at < BLOCK ? n - at : BLOCK;
+        nnv_load(o->type, (const char *)data + at * size, count, v);
+        for (size_t k = 0; k < count; k++) {
+            const double real = (v[k] - o->zero_point) * scale;
+            if (real < *lo) *lo = real;
+            if (real > *hi) *hi = real;
+        }
     }
 }
 
