@@ -10,15 +10,16 @@
 #include "common/pool.h"
 #include "sample.h"
 
-enum { SLOW_NS = 400000, LINK_NS = 20000 };
+enum { SLOW_NS = 400000, LINK_NS = 20000, ELEMENTS_20_BITS = 1 << 20, UNITS_16_BITS = 1 << 16 };
 
 /** What an execution does beside the work. */
-enum planted { NOTHING, ZEROS, SLOWLY, ABORT };
+enum planted { NOTHING, ZEROS, SLOWLY, ABORT, FLAT_WRAPS, UNITS_WRAP };
 
 struct cliff_prepared {
     struct nnvts_prepared_model base;
     struct nnvts_prepared_model *inner;
     enum planted planted;
+    size_t elements, inner_extent; /* that the first output has, and its last extent */
 };
 
 /** Extents of the first input of the model's first operation, from the end. */
@@ -57,17 +58,33 @@ static enum planted planted_in(const struct nnvts_model *m) {
         return extent(m, 0) > 300 ? ABORT : NOTHING;
     case ANEURALNETWORKS_AVERAGE_POOL_2D:
         return extent(m, 0) > 48 ? ZEROS : NOTHING;
+    case ANEURALNETWORKS_NEG:
+        return FLAT_WRAPS;
+    case ANEURALNETWORKS_FULLY_CONNECTED:
+        return UNITS_WRAP;
     default:
         return NOTHING;
     }
 }
 
-/** The first output is nothing but zeros. */
-static void blank(const struct nnvts_request *r) {
+/** Elements of lines of `line` that an index of too few bits does not reach are those that it reaches instead. */
+static void wrap(uint8_t *data, size_t elements, size_t line, size_t index, size_t size) {
+    for (size_t at = 0; at < elements; at += line)
+        for (size_t i = index; i < line; i++) memcpy(data + (at + i) * size, data + (at + i % index) * size, size);
+}
+
+/** Spoils the first output. */
+static void spoil(const struct cliff_prepared *p, const struct nnvts_request *r) {
     const struct nnvts_location *at = &r->outputs[0].location;
     struct common_mapping pool;
-    if (common_map(&r->pools[at->pool], &pool) != NNVTS_STATUS_NONE) return;
-    memset(pool.data + at->offset, 0, at->length);
+    if (p->elements == 0 || common_map(&r->pools[at->pool], &pool) != NNVTS_STATUS_NONE) return;
+    uint8_t *data = pool.data + at->offset;
+    if (p->planted == ZEROS)
+        memset(data, 0, at->length);
+    else if (p->planted == FLAT_WRAPS)
+        wrap(data, p->elements, p->elements, ELEMENTS_20_BITS, at->length / p->elements);
+    else if (p->planted == UNITS_WRAP)
+        wrap(data, p->elements, p->inner_extent, UNITS_16_BITS, at->length / p->elements);
     common_unmap(&pool);
 }
 
@@ -77,7 +94,7 @@ static enum nnvts_status execute(struct nnvts_prepared_model *self, const struct
     if (p->planted == ABORT) abort();
     if (p->planted == SLOWLY) spin(SLOW_NS);
     const enum nnvts_status st = p->inner->execute(p->inner, request, config, result);
-    if (st == NNVTS_STATUS_NONE && p->planted == ZEROS) blank(request);
+    if (st == NNVTS_STATUS_NONE) spoil(p, request);
     return st;
 }
 
@@ -112,7 +129,10 @@ enum nnvts_status sample_plant_cliff(const struct nnvts_model *m, struct nnvts_p
     }
     *p = (struct cliff_prepared){.base = {.struct_size = sizeof p->base, .execute = execute, .release = release},
                                  .inner = inner,
-                                 .planted = planted};
+                                 .planted = planted,
+                                 .elements = 1};
+    const struct nnvts_operand *y = &m->main.operands[m->main.operations[0].outputs[0]];
+    for (uint32_t i = 0; i < y->dimension_count; i++) p->elements *= p->inner_extent = y->dimensions[i];
     *out = &p->base;
     return NNVTS_STATUS_NONE;
 }

@@ -8,22 +8,27 @@
 
 #include "base/clock.h"
 #include "harness/client/run.h"
+#include "harness/datasheet/patch.h"
 #include "harness/datasheet/repeat.h"
 #include "randgraph/single/cover.h"
 #include "randgraph/single/single.h"
 #include "reference/model/validate.h"
 
 enum {
-    LEAST_LONGEST = 16,         /* the longest usual size of a factor that is an extent */
-    MOST_EXTENT = 1 << 17,      /* beyond 16 bits */
-    MOST_BYTES = 1 << 18,       /* of the tensors of a model that is not the last of its axis */
-    MOST_STEPS = 20,            /* of doubling */
-    SLOW_PROBE_NS = 1500000000, /* of a question: longer extents would take too long */
-    REPEATS = 5,                /* of a time that decides */
-    CONFIRMED = 3,              /* times in a row that a step must show */
-    DEEPEST = 64,               /* layers of a chain, */
-    CHAIN_ROWS = 4,             /* on so many rows, */
-    CHAIN_UNITS = 64,           /* so wide */
+    LEAST_LONGEST = 16,    /* the longest usual size of a factor that is an extent */
+    MOST_EXTENT = 1 << 17, /* beyond 16 bits */
+    MOST_BYTES = 1 << 18,  /* of the tensors of a model that is not the last of its axis */
+    MOST_STEPS = 20,       /* of doubling */
+    MOST_SAMPLED_EXTENT = 1 << 24,
+    MOST_SAMPLED_PAIR = 32767,       /* of an extent that is one of a pair, of 16 bits each */
+    MOST_SAMPLED_ELEMENTS = 3 << 20, /* of the tensors of a model of which patches are judged */
+    SAMPLED_STEP = 8,                /* from one such extent to the next */
+    SLOW_PROBE_NS = 1500000000,      /* of a question: longer extents would take too long */
+    REPEATS = 5,                     /* of a time that decides */
+    CONFIRMED = 3,                   /* times in a row that a step must show */
+    DEEPEST = 64,                    /* layers of a chain, */
+    CHAIN_ROWS = 4,                  /* on so many rows, */
+    CHAIN_UNITS = 64,                /* so wide */
 };
 
 /* A cliff of time: executing takes so much longer from one extent to the next, and longer than the clock's noise. */
@@ -38,15 +43,18 @@ struct axis {
     const struct nnv_op *op;
     int sig;
     uint8_t factor;
-    int part;   /* of a pair: 0 height, 1 width */
-    bool depth; /* instead of a factor: so many equal layers, one behind the other */
+    int part;                          /* of a pair: 0 height, 1 width */
+    bool depth;                        /* instead of a factor: so many equal layers, one behind the other */
+    const struct nnv_patch_rule *rule; /* patches are judged; else NULL */
+    int32_t shorter;                   /* an extent by which the rule was learnt */
 };
 
 /** What became of one extent. */
 struct probe {
     enum state state;
     double bytes, execute_ns, compile_ns; /* bytes: of a chain its layers */
-    uint64_t took_ns;
+    double elements;                      /* of all tensors */
+    uint64_t took_ns, sampled;
     char words[160];
 };
 
@@ -67,6 +75,7 @@ void nnv_cliff_tell(const struct nnv_cliff *c, struct nnv_text *t) {
     else
         nnv_text_addf(t, "%d (not at %d)", c->last, c->first);
     if (c->kind == NNV_CLIFF_TIME) nnv_text_addf(t, ", %.3g times as long", c->factor);
+    if (c->sampled) nnv_text_addf(t, ", by %llu sampled elements", (unsigned long long)c->sampled);
     if (*c->words) nnv_text_addf(t, ": %s", c->words);
 }
 
@@ -100,6 +109,28 @@ static enum nnv_status make_chain(const struct nnv_cliff_measuring *x, const str
     return nnv_single_expect(spec, x->arena, err);
 }
 
+/** A model without golden results, but outputs of their sizes. */
+static enum nnv_status make_alone(const struct nnv_single *what, struct nnv_arena *arena, struct nnv_spec **out,
+                                  struct nnv_err *err) {
+    struct nnv_spec *spec;
+    enum nnv_status st = nnv_single_model(what, arena, &spec, err);
+    if (st != NNV_OK) return st;
+    const struct nnv_subgraph *m = &spec->model.main;
+    if (spec->outputs) return nnv_fail(err, NNV_UNSUPPORTED, "values tell the shapes");
+    spec->outputs = NNV_NEW(arena, struct nnv_value, m->nout);
+    if (!spec->outputs) return nnv_no_memory(err);
+    for (uint32_t i = 0; i < m->nout; i++) {
+        const struct nnv_operand *o = &m->operands[m->out[i]];
+        size_t elems;
+        spec->outputs[i].rank = o->rank;
+        memcpy(spec->outputs[i].dims, o->dims, o->rank * sizeof *o->dims);
+        if (!nnv_operand_size(o, &elems, &spec->outputs[i].bytes))
+            return nnv_fail(err, NNV_UNSUPPORTED, "an output without a size");
+    }
+    *out = spec;
+    return NNV_OK;
+}
+
 static struct nnv_spec *make(const struct nnv_cliff_measuring *x, const struct axis *a, int32_t extent) {
     int32_t row[NNV_MAX_FACTORS] = {0};
     const struct nnv_factor *f = &a->op->factors[a->factor];
@@ -113,23 +144,50 @@ static struct nnv_spec *make(const struct nnv_cliff_measuring *x, const struct a
                          : a->part == 0 ? NNV_PAIR(extent, nnv_pair_width(row[a->factor]))
                                         : NNV_PAIR(nnv_pair_height(row[a->factor]), extent);
     *x->phase = NNV_PHASE_BUILD;
-    if ((a->depth ? make_chain(x, a, extent, &spec, &ignored) : nnv_single_build(&what, x->arena, &spec, &ignored)) !=
-        NNV_OK)
-        return NULL;
+    const enum nnv_status st = a->depth  ? make_chain(x, a, extent, &spec, &ignored)
+                               : a->rule ? make_alone(&what, x->arena, &spec, &ignored)
+                                         : nnv_single_build(&what, x->arena, &spec, &ignored);
+    if (st != NNV_OK) return NULL;
     return spec->min_version <= x->client->device->feature_level ? spec : NULL;
 }
 
-static double bytes_of(const struct nnv_spec *spec) {
+/** Bytes and elements of its tensors. */
+static void weigh(const struct nnv_spec *spec, struct probe *p) {
     const struct nnv_subgraph *m = &spec->model.main;
-    double bytes = 0;
-    for (uint32_t i = 0; i < m->noperands; i++) bytes += (double)m->operands[i].bytes;
-    for (uint32_t i = 0; i < m->nin; i++) bytes += (double)spec->inputs[i].bytes;
-    for (uint32_t i = 0; i < m->nout; i++) bytes += (double)spec->outputs[i].bytes;
-    return bytes;
+    for (uint32_t i = 0; i < m->noperands; i++) {
+        double bytes = (double)m->operands[i].bytes;
+        for (uint32_t k = 0; k < m->nin; k++) bytes += m->in[k] == i ? (double)spec->inputs[k].bytes : 0;
+        for (uint32_t k = 0; k < m->nout; k++) bytes += m->out[k] == i ? (double)spec->outputs[k].bytes : 0;
+        p->bytes += bytes;
+        if (bytes > 0) p->elements += bytes / nnv_type(m->operands[i].type)->size;
+    }
 }
 
-static void keep_words(struct probe *p, const char *words) {
-    snprintf(p->words, sizeof p->words, "%.*s", (int)strcspn(words, "\n"), words);
+static void keep_words(struct probe *p, const char *where, const char *words) {
+    snprintf(p->words, sizeof p->words, "%s%.*s", where, (int)strcspn(words, "\n"), words);
+}
+
+/** Judges the answer, or patches of it. */
+static void judge(const struct nnv_cliff_measuring *x, const struct axis *a, const struct nnv_spec *spec,
+                  struct nnv_value *outputs, struct probe *p) {
+    struct nnv_case_env env = {.client = x->client, .arithmetic = x->arithmetic, .arena = x->arena, .phase = x->phase};
+    struct nnv_result r = {0};
+    struct nnv_patch wrong = {0};
+    char where[64] = "";
+    nnv_result_start(&r);
+    const struct nnv_spec *shorter = a->rule ? make(x, a, a->shorter) : NULL;
+    if (shorter)
+        p->sampled = nnv_patch_judge(&env, a->rule, shorter, spec, outputs, x->seed, &wrong, &r);
+    else if (!a->rule)
+        nnv_judge_answer(&env, spec, NNV_PRECISION_BUDGET, outputs, &r);
+    if (r.verdict == NNVTS_FAIL) p->state = WRONG;
+    if (a->rule && (r.verdict == NNVTS_ERROR || p->sampled == 0)) p->state = NONE;
+    const uint32_t step = a->rule ? a->rule->operand[spec->model.main.out[0]].step : 0;
+    if (shorter) snprintf(where, sizeof where, "from place %llu on: ", (unsigned long long)wrong.from * step);
+    if (p->state == WRONG && r.reason.data) keep_words(p, where, r.reason.data);
+    nnv_text_free(&r.reason);
+    nnv_text_free(&r.outputs);
+    nnv_text_free(&r.answer);
 }
 
 /** Runs the model, and judges what it answers. */
@@ -138,11 +196,13 @@ static struct probe ask(const struct nnv_cliff_measuring *x, const struct axis *
     struct nnv_outcome o;
     const uint64_t start = nnv_now_ns();
     nnv_arena_reset(x->arena);
-    x->out->trying = extent;
+    x->out->trying = a->rule ? 0 : extent; /* that a large model takes long to make is not the driver's fault */
     const struct nnv_spec *spec = make(x, a, extent);
+    x->out->trying = extent;
     if (spec == NULL) return p;
     x->out->probes++;
-    p.bytes = a->depth ? extent : bytes_of(spec);
+    weigh(spec, &p);
+    if (a->depth) p.bytes = extent;
     p.execute_ns = p.compile_ns = INFINITY;
     for (int i = 0; i < repeats; i++) {
         nnv_client_run(x->client, spec, x->arena, x->phase, &o);
@@ -155,20 +215,10 @@ static struct probe ask(const struct nnv_cliff_measuring *x, const struct axis *
               : o.kind == NNV_OUTCOME_HARNESS   ? NONE
               : o.kind != NNV_OUTCOME_DONE      ? UNPREPARED
                                                 : RIGHT;
-    if (p.state == RIGHT && repeats == 1) {
-        struct nnv_case_env env = {
-            .client = x->client, .arithmetic = x->arithmetic, .arena = x->arena, .phase = x->phase};
-        struct nnv_result r = {0};
-        nnv_result_start(&r);
-        nnv_judge_answer(&env, spec, NNV_PRECISION_BUDGET, o.outputs, &r);
-        if (r.verdict == NNVTS_FAIL) p.state = WRONG;
-        if (p.state == WRONG && r.reason.data) keep_words(&p, r.reason.data);
-        nnv_text_free(&r.reason);
-        nnv_text_free(&r.outputs);
-        nnv_text_free(&r.answer);
-    } else if (p.state != RIGHT) {
-        keep_words(&p, o.reason);
-    }
+    if (p.state == RIGHT && repeats == 1)
+        judge(x, a, spec, o.outputs, &p);
+    else if (p.state != RIGHT)
+        keep_words(&p, "", o.reason);
     ++*x->serial;
     p.took_ns = nnv_now_ns() - start;
     if (p.state == RIGHT) x->out->passed = extent;
@@ -208,6 +258,7 @@ static void find_change(const struct nnv_cliff_measuring *x, const struct axis *
     struct nnv_cliff *c = add(x, a, kinds[seen.state], right, other);
     if (c == NULL) return;
     memcpy(c->words, seen.words, sizeof c->words);
+    c->sampled = seen.state == WRONG ? seen.sampled : 0;
     x->out->count++;
 }
 
@@ -250,20 +301,21 @@ static double power(const struct probe *least, const struct probe *a, const stru
 }
 
 /** Over the extents where the time of compiling can be measured; once is noise, so that both ends are measured again.
- */
-static void judge_growth(const struct nnv_cliff_measuring *x, const struct axis *a, const struct probe *p,
+ * True: it grows too fast. */
+static bool judge_growth(const struct nnv_cliff_measuring *x, const struct axis *a, const struct probe *p,
                          const int32_t *extent, int n) {
     int from = n;
     while (from > 1 && p[from - 1].compile_ns > least_compile_ns) from--;
-    if (n - from < 3 || !(p[n - 1].bytes > 3 * p[from].bytes)) return;
+    if (n - from < 3 || !(p[n - 1].bytes > 3 * p[from].bytes)) return false;
     const struct probe first = ask(x, a, extent[from], 2 * REPEATS), last = ask(x, a, extent[n - 1], REPEATS);
     const double grows = power(a->depth ? &(struct probe){0} : &p[0], &first, &last);
-    if (!(grows > super_linear) || first.compile_ns < least_compile_ns / 2) return;
+    if (!(grows > super_linear) || first.compile_ns < least_compile_ns / 2) return false;
     struct nnv_cliff *c = add(x, a, NNV_CLIFF_GROWTH, extent[from], extent[n - 1]);
-    if (c == NULL) return;
+    if (c == NULL) return true;
     c->factor = grows;
     snprintf(c->words, sizeof c->words, "%.3g ms, then %.3g ms", first.compile_ns / 1e6, last.compile_ns / 1e6);
     x->out->count++;
+    return true;
 }
 
 /* ------------------------------------------------------------------------- measuring */
@@ -281,15 +333,58 @@ static int32_t doubled(int32_t extent) {
     return next;
 }
 
+/** Learns how patches follow from stretches of the inputs, where that holds of the longest whole result. */
+static bool learn_patches(const struct nnv_cliff_measuring *x, const struct axis *a, int32_t shorter, int32_t whole,
+                          struct nnv_patch_rule *rule) {
+    struct nnv_case_env env = {.client = x->client, .arithmetic = x->arithmetic, .arena = x->arena, .phase = x->phase};
+    if (a->depth) return false;
+    nnv_arena_reset(x->arena);
+    const struct nnv_spec *s = make(x, a, shorter), *w = make(x, a, whole);
+    const bool learnt = s && w && nnv_patch_learn(s, w, rule) && nnv_patch_verify(&env, rule, s, w, x->seed);
+    ++*x->serial;
+    return learnt;
+}
+
+/** Beyond extents with whole results, to the longest that patches are judged of. */
+static void go_on(const struct nnv_cliff_measuring *x, const struct axis *a, int32_t shorter, int32_t whole,
+                  double elements) {
+    struct nnv_patch_rule rule;
+    struct axis s = *a;
+    const double room = whole * (MOST_SAMPLED_ELEMENTS / elements);
+    const int32_t limit = !a->depth && a->op->factors[a->factor].pair ? MOST_SAMPLED_PAIR : MOST_SAMPLED_EXTENT;
+    const int32_t most = room < limit ? (int32_t)room : limit;
+    if (most <= whole || !learn_patches(x, a, shorter, whole, &rule)) return;
+    s.rule = &rule;
+    s.shorter = shorter;
+    x->out->shorter = shorter;
+    x->out->whole = whole;
+    /* the same extent first: without a golden result the quantisation of the output may be another */
+    struct probe seen = ask(x, &s, whole, 1);
+    if (seen.state != RIGHT) return;
+    x->out->sampled++;
+    for (int32_t right = whole; right < most;) {
+        /* drawing values may take as the square of how many there are */
+        const int32_t fits = (int32_t)fmin(SAMPLED_STEP, sqrt((double)SLOW_PROBE_NS / (double)seen.took_ns));
+        if (fits < 2) return;
+        const int32_t next = right < most / fits ? right * fits : most;
+        seen = ask(x, &s, next, 1);
+        if (seen.state != RIGHT && seen.state != NONE) find_change(x, &s, right, next, seen);
+        if (seen.state != RIGHT) return;
+        right = next;
+    }
+}
+
 static void measure_axis(const struct nnv_cliff_measuring *x, const struct axis *a) {
     struct probe p[MOST_STEPS];
     int32_t extent[MOST_STEPS];
     int n = 0;
-    x->out->passed = 0;
+    bool same = true;
+    x->out->passed = x->out->shorter = x->out->whole = 0;
     for (int32_t e = usual(a); n < MOST_STEPS && e <= (a->depth ? DEEPEST : MOST_EXTENT); e = doubled(e)) {
         const struct probe seen = ask(x, a, e, 1);
-        if (seen.state == NONE || (n == 0 && seen.state != RIGHT)) break;
-        if (seen.state != RIGHT) {
+        same = seen.state == RIGHT;
+        if (seen.state == NONE || (n == 0 && !same)) break;
+        if (!same) {
             find_change(x, a, extent[n - 1], e, seen);
             break;
         }
@@ -299,7 +394,9 @@ static void measure_axis(const struct nnv_cliff_measuring *x, const struct axis 
             find_slowdown(x, a, extent[n - 2], e);
         if (seen.bytes > MOST_BYTES || seen.took_ns > SLOW_PROBE_NS) break;
     }
-    judge_growth(x, a, p, extent, n);
+    const bool grows = judge_growth(x, a, p, extent, n);
+    if (!grows && same && n > 1 && p[n - 1].took_ns <= SLOW_PROBE_NS)
+        go_on(x, a, extent[n - 2], extent[n - 1], p[n - 1].elements);
     x->out->trying = 0;
 }
 
@@ -318,10 +415,14 @@ static bool is_extent(const struct nnv_factor *f) {
 /** A process has ended at the extent `trying`: bisects between that and the last that passed. Each further end goes on
  * here, in the next process. */
 static void find_end(const struct nnv_cliff_measuring *x, const struct axis *a) {
+    struct nnv_patch_rule rule;
+    struct axis s = *a;
     int32_t first = x->out->trying;
+    s.shorter = x->out->shorter;
+    if (s.shorter > 0 && learn_patches(x, a, s.shorter, x->out->whole, &rule)) s.rule = &rule;
     while (x->out->passed > 0 && first - x->out->passed > 1) {
         const int32_t middle = x->out->passed + (first - x->out->passed) / 2;
-        if (ask(x, a, middle, 1).state != RIGHT) first = middle;
+        if (ask(x, &s, middle, 1).state != RIGHT) first = middle;
     }
     struct nnv_cliff *c = x->out->passed > 0 ? add(x, a, NNV_CLIFF_DIES, x->out->passed, first) : NULL;
     if (c != NULL) x->out->count++;
@@ -347,7 +448,7 @@ static bool look_at(const struct nnv_cliff_measuring *x, const struct axis *a, u
 static bool look_at_all(const struct nnv_cliff_measuring *x, const struct nnv_op *op, int sig, uint32_t *number) {
     for (uint8_t f = 0; f < op->nfactors; f++)
         for (int part = 0; is_extent(&op->factors[f]) && part < (op->factors[f].pair ? 2 : 1); part++)
-            if (!look_at(x, &(struct axis){op, sig, f, part, false}, ++*number)) return false;
+            if (!look_at(x, &(struct axis){.op = op, .sig = sig, .factor = f, .part = part}, ++*number)) return false;
     if (!nnv_repeat_has(op, op->sigs[sig].type[NNV_T])) return true;
     return look_at(x, &(struct axis){.op = op, .sig = sig, .depth = true}, ++*number);
 }

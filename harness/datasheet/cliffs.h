@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file cliffs.h Extents at which a driver's behaviour changes: along each axis of each operation, by doubling and
- * bisection, support, compiling, values and time; and how the time of compiling grows.
+ * bisection, support, compiling, values and time; and how the time of compiling grows. Of extents whose whole result
+ * would take too long, patches of the values are judged (patch.h).
  */
 #ifndef NNV_DATASHEET_CLIFFS_H
 #define NNV_DATASHEET_CLIFFS_H
@@ -26,16 +27,19 @@ struct nnv_cliff {
     enum nnv_cliff_kind kind;
     int32_t last, first; /**< the last extent before, and the first behind; GROWTH: the first and last measured */
     double factor;
-    char words[160]; /**< what was seen behind */
+    uint64_t sampled; /**< of the output of `first` so many elements were compared; 0: all */
+    char words[160];  /**< what was seen behind */
 };
 
 /** Plain bytes: it lies in shared memory. */
 struct nnv_cliffs {
-    uint32_t begun;  /**< axes: where a process ends, the next one goes on with the axis that it was in */
-    uint32_t done;   /**< axes, with those that the driver does not support at all */
-    uint32_t probes; /**< models that were asked about */
-    int32_t trying;  /**< the extent that a process is at; 0: none */
-    int32_t passed;  /**< of the axis that is being measured: the last extent that went well */
+    uint32_t begun;         /**< axes: where a process ends, the next one goes on with the axis that it was in */
+    uint32_t done;          /**< axes, with those that the driver does not support at all */
+    uint32_t probes;        /**< models that were asked about */
+    int32_t trying;         /**< the extent that a process is at; 0: none */
+    int32_t passed;         /**< of the axis that is being measured: the last extent that went well, */
+    int32_t shorter, whole; /**< and two of which the whole result was known, if patches are judged now; else 0 */
+    uint32_t sampled;       /**< axes that were followed beyond whole results, by patches */
     uint32_t count;
     struct nnv_cliff item[NNV_CLIFFS];
     bool unfinished; /**< the time was over before all axes were looked at */

@@ -34,6 +34,7 @@ static void keep(void *context, const void *shared) {
     struct nnv_cliffs *c = ((const struct question *)context)->known;
     *c = *(const struct nnv_cliffs *)shared;
     if (c->count > NNV_CLIFFS) c->count = 0;
+    if (c->shorter <= 0 || c->whole <= c->shorter) c->shorter = c->whole = 0;
     for (uint32_t i = 0; i < c->count; i++) {
         struct nnv_cliff *k = &c->item[i];
         k->about[sizeof k->about - 1] = k->axis[sizeof k->axis - 1] = k->words[sizeof k->words - 1] = '\0';

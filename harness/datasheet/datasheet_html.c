@@ -272,8 +272,9 @@ static void add_cliffs(struct nnv_text *t, const struct nnv_cliffs *c) {
     if (c == NULL) return;
     nnv_text_addf(t,
                   "<h2>Where its behaviour changes with size</h2>\n<p class=\"soft\">%u axes of operations, their "
-                  "extents doubled and bisected, %u models.</p>\n",
-                  c->done, c->probes);
+                  "extents doubled and bisected, %u models. On %u axes they go on beyond those whose whole result is "
+                  "known: there values of sampled elements are judged.</p>\n",
+                  c->done, c->probes, c->sampled);
     if (c->unfinished) nnv_text_add(t, "<p>Not all axes: the time was over.</p>\n");
     if (c->count == 0) nnv_text_add(t, "<p>Nowhere that was looked at.</p>\n");
     if (c->count == 0) return;
@@ -288,7 +289,9 @@ static void add_cliffs(struct nnv_text *t, const struct nnv_cliffs *c) {
         nnv_text_addf(t, "</td><td>%d", k->last);
         if (k->kind == NNV_CLIFF_GROWTH || k->first != k->last + 1)
             nnv_text_addf(t, k->kind == NNV_CLIFF_GROWTH ? " to %d" : " (not at %d)", k->first);
-        nnv_page_text(t, "</td><td class=\"soft\">", k->words, "</td></tr>\n");
+        nnv_text_add(t, "</td><td class=\"soft\">");
+        if (k->sampled) nnv_text_addf(t, "by %llu sampled elements: ", (unsigned long long)k->sampled);
+        nnv_page_text(t, "", k->words, "</td></tr>\n");
     }
     nnv_page_table_end(t);
 }

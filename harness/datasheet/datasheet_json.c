@@ -93,12 +93,14 @@ static void add_cliffs(struct nnv_json_out *j, const struct nnv_cliffs *c) {
         nnv_json_raw(j, "last", "%d", k->last);
         nnv_json_raw(j, "first", "%d", k->first);
         if (k->kind == NNV_CLIFF_TIME || k->kind == NNV_CLIFF_GROWTH) nnv_json_double(j, "factor", k->factor);
+        if (k->sampled) nnv_json_uint(j, "sampled", k->sampled);
         nnv_json_string(j, "seen", k->words);
         nnv_json_close(j, '}');
     }
     nnv_json_close(j, ']');
     j->line = "\n  ";
     nnv_json_uint(j, "axes", c->done);
+    nnv_json_uint(j, "sampled_axes", c->sampled);
     nnv_json_uint(j, "probes", c->probes);
 }
 
