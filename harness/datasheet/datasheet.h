@@ -3,11 +3,11 @@
 #ifndef NNV_DATASHEET_H
 #define NNV_DATASHEET_H
 
-#include "harness/datasheet/cliffs.h"
-#include "harness/datasheet/numeric.h"
-#include "harness/datasheet/profiles.h"
+#include "harness/datasheet/cliffs/cliffs.h"
+#include "harness/datasheet/numeric/numeric.h"
+#include "harness/datasheet/support/profiles.h"
 #include "harness/datasheet/speed.h"
-#include "harness/datasheet/support.h"
+#include "harness/datasheet/support/support.h"
 #include "harness/runner/run.h"
 
 /** An operation with one combination of types. */

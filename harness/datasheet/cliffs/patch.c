@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/datasheet/patch.h"
+#include "harness/datasheet/cliffs/patch.h"
 
 #include <stdlib.h>
 #include <string.h>

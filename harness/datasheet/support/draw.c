@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/datasheet/draw.h"
+#include "harness/datasheet/support/draw.h"
 
 #include <math.h>
 #include <string.h>

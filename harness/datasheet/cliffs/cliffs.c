@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/datasheet/cliffs.h"
+#include "harness/datasheet/cliffs/cliffs.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "harness/client/run.h"
-#include "harness/datasheet/patch.h"
-#include "harness/datasheet/repeat.h"
+#include "harness/datasheet/cliffs/patch.h"
+#include "harness/datasheet/numeric/repeat.h"
 #include "randgraph/single/cover.h"
 #include "randgraph/single/single.h"
 #include "reference/model/validate.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/datasheet/support.h"
+#include "harness/datasheet/support/support.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "harness/client/abi.h"
 #include "harness/client/prepare.h"
-#include "harness/datasheet/draw.h"
+#include "harness/datasheet/support/draw.h"
 #include "harness/debug/separate/attributes.h"
 #include "harness/debug/separate/rules.h"
 #include "harness/runner/suite.h"

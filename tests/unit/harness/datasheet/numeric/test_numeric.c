@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/type.h"
-#include "harness/datasheet/numeric.h"
+#include "harness/datasheet/numeric/numeric.h"
 #include "reference/eval/eval.h"
 
 /** An engine that does FULLY_CONNECTED, in its own way. */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "harness/datasheet/numeric.h"
+#include "harness/datasheet/numeric/numeric.h"
 #include "reference/model/op.h"
 
 enum { ROWS = 512, TERMS = 256 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/datasheet/numeric.h"
+#include "harness/datasheet/numeric/numeric.h"
 #include "reference/model/builder.h"
 #include "reference/model/op.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/datasheet/numeric.h"
+#include "harness/datasheet/numeric/numeric.h"
 #include "randgraph/single/single.h"
 #include "reference/eval/eval.h"
 #include "reference/model/builder.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "harness/datasheet/draw.h"
+#include "harness/datasheet/support/draw.h"
 #include "reference/model/sample.h"
 
 /** Lines of more than 2^16 elements, one and several of them: each ends with the number that wins. Returns how many. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/datasheet/repeat.h"
+#include "harness/datasheet/numeric/repeat.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #ifndef NNV_DATASHEET_PROFILES_H
 #define NNV_DATASHEET_PROFILES_H
 
-#include "harness/datasheet/support.h"
+#include "harness/datasheet/support/support.h"
 
 /** A row of profiles.def. */
 struct nnv_profile {

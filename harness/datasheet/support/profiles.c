@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/datasheet/profiles.h"
+#include "harness/datasheet/support/profiles.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "harness/datasheet/datasheet.h"
-#include "harness/datasheet/draw.h"
+#include "harness/datasheet/support/draw.h"
 #include "randgraph/single/layers.h"
 
 static const struct nnv_profile profiles[] = {
 #define LEVEL(N, ABOUT) {.name = "level-" #N, .about = ABOUT, .level = N},
 #define SET(NAME, ABOUT, OPERATIONS, TYPES) {.name = NAME, .about = ABOUT, .operations = OPERATIONS, .types = TYPES},
 #define LAYERS(NAME, ABOUT, LIST, TYPES) {.name = NAME, .about = ABOUT, .layers = LIST, .types = TYPES},
-#include "harness/datasheet/profiles.def"
+#include "harness/datasheet/support/profiles.def"
 #undef LAYERS
 #undef SET
 #undef LEVEL

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "harness/datasheet/numeric.h"
+#include "harness/datasheet/numeric/numeric.h"
 #include "reference/model/builder.h"
 #include "reference/model/op.h"
 

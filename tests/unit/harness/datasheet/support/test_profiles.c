@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "harness/datasheet/datasheet.h"
-#include "harness/datasheet/draw.h"
+#include "harness/datasheet/support/draw.h"
 #include "randgraph/single/layers.h"
 
 static bool is_layer(const char *pattern) {

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "harness/datasheet/repeat.h"
-#include "harness/datasheet/numeric.h"
+#include "harness/datasheet/numeric/repeat.h"
+#include "harness/datasheet/numeric/numeric.h"
 #include "reference/model/op.h"
 
 enum { ROWS = 32, UNITS = 64, DEPTHS = 6, DEEPEST = 1 << (DEPTHS - 1) };

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "harness/datasheet/patch.h"
+#include "harness/datasheet/cliffs/patch.h"
 #include "randgraph/single/single.h"
 
 /** An axis: a factor of an operation, of a pair 0 its height, 1 its width. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "harness/datasheet/numeric.h"
+#include "harness/datasheet/numeric/numeric.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

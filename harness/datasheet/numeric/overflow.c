@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "harness/datasheet/numeric.h"
+#include "harness/datasheet/numeric/numeric.h"
 #include "reference/model/op.h"
 
 enum { ROWS = 4, CODE = 255, WEIGHT = 127, LEAST_TERMS = 64, HALF_TERMS = 64 };
