@@ -281,12 +281,13 @@ static void add_cliffs(struct nnv_text *t, const struct nnv_cliffs *c) {
     nnv_page_table(t, heads);
     for (uint32_t i = 0; i < c->count; i++) {
         const struct nnv_cliff *k = &c->item[i];
-        nnv_page_text(t, "<tr><td>", i > 0 && strcmp(k->about, k[-1].about) == 0 ? "" : k->about, "</td>");
-        nnv_page_text(t, "<td>", k->axis, "</td>");
-        nnv_text_addf(t, "<td class=\"%s\"><b>%s</b>", is_bad(k) ? "wrong" : "", nnv_cliff_kind_text(k->kind));
+        nnv_page_text(t, "<tr><td class=\"one\">", i > 0 && strcmp(k->about, k[-1].about) == 0 ? "" : k->about,
+                      "</td>");
+        nnv_page_text(t, "<td class=\"one\">", k->axis, "</td>");
+        nnv_text_addf(t, "<td class=\"one %s\"><b>%s</b>", is_bad(k) ? "wrong" : "", nnv_cliff_kind_text(k->kind));
         if (k->kind == NNV_CLIFF_TIME) nnv_text_addf(t, ", %.3g times as long", k->factor);
         if (k->kind == NNV_CLIFF_GROWTH) nnv_text_addf(t, ": its power %.2g", k->factor);
-        nnv_text_addf(t, "</td><td>%d", k->last);
+        nnv_text_addf(t, "</td><td class=\"n\">%d", k->last);
         if (k->kind == NNV_CLIFF_GROWTH || k->first != k->last + 1)
             nnv_text_addf(t, k->kind == NNV_CLIFF_GROWTH ? " to %d" : " (not at %d)", k->first);
         nnv_text_add(t, "</td><td class=\"soft\">");
@@ -337,10 +338,32 @@ static void add_changes(struct nnv_text *t, const struct nnv_datasheet *sheet) {
     nnv_page_table_end(t);
 }
 
-void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t) {
+/** True if the row stands in the table of conditions. */
+static bool has_line(const struct nnv_datasheet *sheet, size_t i) {
+    const size_t first = first_of(sheet, i);
+    return !stands_before(sheet, i) && !is_plainly(sheet, first, "all") && !is_plainly(sheet, first, "none");
+}
+
+static void add_lines(struct nnv_text *t, const struct nnv_datasheet *sheet) {
     static const char *const heads[] = {"operation", "types",          "supported where all of this is so",
                                         "#models",   "#right / found", "#computed right",
                                         NULL};
+    size_t first = 0;
+    while (first < sheet->rows && !has_line(sheet, first)) first++;
+    if (first == sheet->rows) return;
+    nnv_text_add(t,
+                 "<h2 id=\"conditions\">Under which conditions</h2>\n<p class=\"soft\">Conditions are learnt from the "
+                 "driver's own answers "
+                 "to getSupportedOperations, and verified on models that they were not learnt from: how many of the "
+                 "models that they call supported are (right), and how many of the supported ones they call so "
+                 "(found). Some models that it supports are computed, and judged.</p>\n");
+    nnv_page_table(t, heads);
+    for (size_t i = first; i < sheet->rows; i++)
+        if (has_line(sheet, i)) add_line(t, sheet, i);
+    nnv_page_table_end(t);
+}
+
+void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t) {
     struct nnv_text heading = {0};
     size_t all = 0, some = 0, ops = 0;
     for (size_t i = 0; i < sheet->rows; i++) {
@@ -368,25 +391,14 @@ void nnv_datasheet_html(const struct nnv_datasheet *sheet, struct nnv_text *t) {
     nnv_text_add(t, "<h2>What it supports</h2>\n");
     add_plain(t, sheet, "all", "Always, in all types");
     add_plain(t, sheet, "none", "Never");
-    nnv_text_addf(t, "<p>%zu pairs of an operation and its types under <a href=\"#conditions\">conditions</a>.</p>\n",
-                  some);
+    if (some > 0)
+        nnv_text_addf(
+            t, "<p>%zu pairs of an operation and its types under <a href=\"#conditions\">conditions</a>.</p>\n", some);
     add_profiles(t, sheet);
     add_numeric(t, sheet);
     add_cliffs(t, sheet->cliffs);
     add_speeds(t, sheet->speeds);
-    nnv_text_add(t,
-                 "<h2 id=\"conditions\">Under which conditions</h2>\n<p class=\"soft\">Conditions are learnt from the "
-                 "driver's own answers "
-                 "to getSupportedOperations, and verified on models that they were not learnt from: how many of the "
-                 "models that they call supported are (right), and how many of the supported ones they call so "
-                 "(found). Some models that it supports are computed, and judged.</p>\n");
-    nnv_page_table(t, heads);
-    for (size_t i = 0; i < sheet->rows; i++) {
-        const size_t first = first_of(sheet, i);
-        if (!stands_before(sheet, i) && !is_plainly(sheet, first, "all") && !is_plainly(sheet, first, "none"))
-            add_line(t, sheet, i);
-    }
-    nnv_page_table_end(t);
+    add_lines(t, sheet);
     nnv_page_end(t, &page);
     t->failed = t->failed || heading.failed;
     nnv_text_free(&heading);
