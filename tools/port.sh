@@ -53,33 +53,34 @@ if [ ! -e "$root/complete" ]; then
     touch "$root/complete"
 fi
 
-# A kernel of x86-64 starts programs of i386 itself, which need the loader of the folder then, and no emulator.
-blas=usr/lib/$libs/openblas-serial native=
-if [ $arch = i386 ] && "$root/lib/ld-linux.so.2" --version >/dev/null 2>&1; then
-    native="-Wl,--dynamic-linker=$root/lib/ld-linux.so.2 -Wl,--disable-new-dtags,-rpath,$root/lib/$libs:$root/usr/lib/$libs:$root/$blas"
-fi
+# Programs name their loader and where libraries lie: an emulator that looks for files in a folder first (qemu -L) would find
+# that folder's / and /tmp, too. A kernel of x86-64 starts those of i386 itself.
+blas=usr/lib/$libs/openblas-serial
+loader=$(echo "$root"/lib/ld-linux*.so.*)
+at="-Wl,--dynamic-linker=$loader -Wl,--disable-new-dtags,-rpath,$root/lib/$libs:$root/usr/lib/$libs:$root/$blas"
+[ $arch != i386 ] || ! "$loader" --version >/dev/null 2>&1 || qemu=
 log=$build/build.log
 export PKG_CONFIG_LIBDIR="$root/usr/lib/$libs/pkgconfig:$root/usr/share/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
 nice make --no-print-directory -j"$(nproc)" B="$folder/$arch" CROSS=$triple- CC="$triple-gcc --sysroot=$root -isystem$root/usr/include/$libs/openblas-serial" \
-    LDFLAGS="-L$root/$blas -Wl,--allow-shlib-undefined $native $atomic" all unit $more >"$log" 2>&1 || {
+    LDFLAGS="-L$root/$blas -Wl,--allow-shlib-undefined $at $atomic" all unit $more >"$log" 2>&1 || {
     grep -E 'error|Error|undefined' "$log" | head -n 20
     echo "ports: $arch: the build fails, see $log"
     exit 1
 }
 echo "ports: $arch: built, $(grep -c 'warning:' "$log") warnings"
 export NNVTS_TEST_TIMEOUT=600
-if [ -z "$native" ]; then export NNVTS_TEST_RUNNER="$qemu -L $root -E LD_LIBRARY_PATH=$root/$blas"; fi
+if [ -n "$qemu" ]; then export NNVTS_TEST_RUNNER="$qemu"; fi
 script() { # script FILE COMMAND: runs it with the arguments given
     printf '#!/bin/sh\nexec %s "$@"\n' "$2" >"$1" && chmod +x "$1"
 }
 # The kernel need not start programs of other machines: the one that drivers start stands behind a script. What tests
 # compile runs in them.
-if [ -z "$native" ] && ! head -c 2 "$build/nnvts-host" | grep -q '^#!'; then
+if [ -n "$qemu" ] && ! head -c 2 "$build/nnvts-host" | grep -q '^#!'; then
     mv "$build/nnvts-host" "$build/nnvts-host.$arch"
     script "$build/nnvts-host" "$NNVTS_TEST_RUNNER $build/nnvts-host.$arch"
 fi
 mkdir -p "$build/bin"
-for compiler in gcc g++; do script "$build/bin/$compiler" "$triple-$compiler --sysroot=$root $native"; done
+for compiler in gcc g++; do script "$build/bin/$compiler" "$triple-$compiler --sysroot=$root $at"; done
 ln -sf g++ "$build/bin/c++"
 PATH=$build/bin:$PATH
 nnvts() { # nnvts WHAT ARGUMENTS...: a run, and its counts
