@@ -68,7 +68,7 @@ nice make --no-print-directory -j"$(nproc)" B="$folder/$arch" CROSS=$triple- CC=
     exit 1
 }
 echo "ports: $arch: built, $(grep -c 'warning:' "$log") warnings"
-export NNVTS_TEST_TIMEOUT=600
+export NNVTS_TEST_TIMEOUT=1800
 if [ -n "$qemu" ]; then export NNVTS_TEST_RUNNER="$qemu"; fi
 script() { # script FILE COMMAND: runs it with the arguments given
     printf '#!/bin/sh\nexec %s "$@"\n' "$2" >"$1" && chmod +x "$1"
