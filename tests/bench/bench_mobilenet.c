@@ -3,11 +3,11 @@
  * @file bench_mobilenet.c Golden evaluation of whole networks: MobileNet v1 and v2, 1.0, 224x224, beside one matrix
  * product of as many multiplications, on one core. Usage: bench_mobilenet (with OPENBLAS_NUM_THREADS=1)
  */
-#include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/matmul.h"
 #include "base/rng.h"
 #include "mlts/networks/mobilenet.h"
 #include "reference/eval/eval.h"
@@ -39,7 +39,7 @@ static double dgemm_ms(double products) {
     double ms = -1;
     if (a && b && c) {
         uint64_t t = nnv_now_ns();
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, side, side, side, 1, a, side, b, side, 0, c, side);
+        nnv_dgemm(true, (size_t)side, (size_t)side, (size_t)side, a, b, c);
         ms = (double)(nnv_now_ns() - t) / 1e6 * products / ((double)n * side);
     }
     free(a);
