@@ -264,7 +264,7 @@ test_slow_line() {
     serve
     line --delay 5 --loss 1
     check 0 nnvts run --driver cpu --suite exec,memory,cache --tier smoke --out direct -q
-    check 0 nnvts run --driver "remote:127.0.0.1:$AT/cpu" --suite exec,memory,cache --tier smoke --jobs 8 --out slow -q
+    check 0 nnvts run --driver "remote:127.0.0.1:$AT/cpu" --suite exec,memory,cache --tier smoke --jobs 16 --out slow -q
     same "$(diff <(verdicts direct) <(verdicts slow))" "" "verdicts differ"
     stop $LINE $SERVER
 }
@@ -285,7 +285,7 @@ test_lossy_wire() {
     local server=$!
     await grep -q '^listening on .*:7557' listening
     check 0 nnvts run --driver cpu --suite exec --tier smoke --out near -q
-    check 0 nnvts run --driver "remote:key=key,$address/cpu" --suite exec --tier smoke --jobs 8 --out wired -q
+    check 0 nnvts run --driver "remote:key=key,$address/cpu" --suite exec --tier smoke --jobs 16 --out wired -q
     same "$(diff <(verdicts near) <(verdicts wired))" "" "verdicts differ"
     kill $wire && wait $wire || :
     echo "    $(tail -n 1 wire) packets"
