@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -22,6 +23,7 @@
 enum { STALLED_ROUNDS = 3 };
 
 static const uint64_t MS = 1000000;
+static const long GATHER_NS = 1000000;
 static const uint64_t TRACE_NS = 50000000;  /* for a backtrace of a worker that hangs */
 static const uint64_t ASKED_NS = 200000000; /* for a driver to put its device in order */
 static const uint64_t ABORTED_NS = 100000000;
@@ -309,6 +311,12 @@ static uint64_t nap(const struct nnv_pool *p) {
     return timeout < 500 * MS || (silence > 0 && silence < 500 * MS) ? 5 * MS : 50 * MS;
 }
 
+/** Results come in handfuls: to be woken by each would take more time than what it is woken for. */
+static void gather(void) {
+    const struct timespec handful = {.tv_nsec = GATHER_NS};
+    nanosleep(&handful, NULL);
+}
+
 /** Runs all cases of the order once; those that are not done then were lost with a worker, or are suspect. */
 static enum nnv_status run_round(struct nnv_pool *p, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
@@ -334,7 +342,9 @@ static enum nnv_status run_round(struct nnv_pool *p, struct nnv_err *err) {
         if (p->gave_up) end_all(p);
         st = fill_slots(p, err);
         if (nnv_pool_living(p, false) == 0 && !work_left(p)) break;
-        if (!news && st == NNV_OK) nnv_hub_wait(p->hub, seen, nap(p));
+        if (news || st != NNV_OK) continue;
+        nnv_hub_wait(p->hub, seen, nap(p));
+        gather();
     }
     return st;
 }
