@@ -51,3 +51,18 @@ uint64_t nnv_hash_bytes(const void *p, uint64_t n) {
     for (uint64_t i = 0; i < n; i++) h = (h ^ byte[i]) * 0x100000001b3u;
     return mix(h);
 }
+
+uint64_t nnv_hash_words(const void *p, uint64_t n) {
+    enum { LANES = 4, STEP = LANES * 8 };
+    const unsigned char *byte = p;
+    uint64_t lane[LANES + 2] = {1, 2, 3, 4}, word, at = 0;
+    for (; at + STEP <= n; at += STEP)
+        for (uint64_t k = 0; k < LANES; k++) {
+            memcpy(&word, byte + at + 8 * k, 8);
+            lane[k] = (lane[k] ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+            lane[k] ^= lane[k] >> 29;
+        }
+    lane[LANES] = nnv_hash_bytes(byte + at, n - at);
+    lane[LANES + 1] = n;
+    return nnv_hash_bytes(lane, sizeof lane);
+}

@@ -22,7 +22,7 @@ void nnv_answers_clear(struct nnv_answers *a) {
 void nnv_answers_add(struct nnv_answers *a, uint32_t output, const struct nnv_operand *o, const struct nnv_value *v) {
     struct header h = {.output = output, .rank = v->rank, .type = o->type, .bytes = v->bytes};
     memcpy(h.dims, v->dims, v->rank * sizeof *h.dims);
-    h.hash = nnv_hash_bytes(v->data, v->bytes);
+    h.hash = nnv_hash_words(v->data, v->bytes);
     a->kept_all = a->kept_all && a->blob.len + v->bytes <= NNV_ANSWERS_BYTES;
     h.kept = a->kept_all;
     nnv_text_add_n(&a->blob, (const char *)&h, sizeof h);

@@ -16,8 +16,8 @@ void nnv_before_note(struct nnv_before *b, const struct nnv_value *answers, cons
     for (uint32_t i = 0; i < b->count; i++)
         b->output[i] =
             (struct nnv_before_output){.bytes = answers[i].bytes,
-                                       .answer = nnv_hash_bytes(answers[i].data, answers[i].bytes),
-                                       .golden = nnv_hash_bytes(golden[i].value->data, golden[i].value->bytes)};
+                                       .answer = nnv_hash_words(answers[i].data, answers[i].bytes),
+                                       .golden = nnv_hash_words(golden[i].value->data, golden[i].value->bytes)};
 }
 
 /** All elements have the same bytes. */
@@ -49,8 +49,8 @@ static bool is_read(const struct nnv_suspect *s, struct nnv_text *t) {
 }
 
 static bool is_before(const struct nnv_suspect *s, struct nnv_text *t) {
-    const uint64_t answer = nnv_hash_bytes(s->answer->data, s->answer->bytes);
-    const uint64_t golden = nnv_hash_bytes(s->golden->data, s->golden->bytes);
+    const uint64_t answer = nnv_hash_words(s->answer->data, s->answer->bytes);
+    const uint64_t golden = nnv_hash_words(s->golden->data, s->golden->bytes);
     for (uint32_t i = 0; s->before && i < s->before->count; i++) {
         const struct nnv_before_output *b = &s->before->output[i];
         if (b->bytes != s->answer->bytes || b->answer != answer || b->golden == golden) continue;

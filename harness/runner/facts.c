@@ -16,22 +16,6 @@
 
 /* ----------------------------------------------------------------- builds */
 
-/** A file of many megabytes in a few milliseconds: four sums side by side, each over every fourth word. */
-static uint64_t hash_words(const uint8_t *data, size_t n) {
-    enum { LANES = 4, STEP = LANES * 8 };
-    uint64_t lane[LANES + 2] = {1, 2, 3, 4}, word;
-    size_t at = 0;
-    for (; at + STEP <= n; at += STEP)
-        for (size_t k = 0; k < LANES; k++) {
-            memcpy(&word, data + at + 8 * k, 8);
-            lane[k] = (lane[k] ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-            lane[k] ^= lane[k] >> 29;
-        }
-    lane[LANES] = nnv_hash_bytes(data + at, n - at);
-    lane[LANES + 1] = n;
-    return nnv_hash_bytes(lane, sizeof lane);
-}
-
 /** False if the path is no file that can be read. */
 static bool hash_file(const char *path, uint64_t *out) {
     struct stat st;
@@ -41,7 +25,7 @@ static bool hash_file(const char *path, uint64_t *out) {
         data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (fd >= 0) close(fd);
     if (data == MAP_FAILED) return false;
-    *out = hash_words(data, (size_t)st.st_size);
+    *out = nnv_hash_words(data, (size_t)st.st_size);
     munmap(data, (size_t)st.st_size);
     return true;
 }
