@@ -110,9 +110,24 @@ static void begin_rows(const struct block *b) {
     for (int r = 1; r <= b->rows && b->s->alike; r++) memcpy(row_of(b, r), b->y, b->n * sizeof *b->y);
 }
 
+/* y = from + magnitude where the bit of up is set, from - magnitude elsewhere; four at once, for processors' sake. */
+static void add_signed(const double *from, const double *magnitude, uint64_t up, size_t n, double *y) {
+#define SIGNS(B)                                                                                                       \
+    { (B) & 1 ? 1 : -1, (B)&2 ? 1 : -1, (B)&4 ? 1 : -1, (B)&8 ? 1 : -1 }
+    static const double sign[16][4] = {SIGNS(0),  SIGNS(1),  SIGNS(2),  SIGNS(3), SIGNS(4),  SIGNS(5),
+                                       SIGNS(6),  SIGNS(7),  SIGNS(8),  SIGNS(9), SIGNS(10), SIGNS(11),
+                                       SIGNS(12), SIGNS(13), SIGNS(14), SIGNS(15)};
+#undef SIGNS
+    size_t e = 0;
+    for (; e + 4 <= n; e += 4) {
+        const double *s = sign[up >> e & 15];
+        for (size_t i = 0; i < 4; i++) y[e + i] = from[e + i] + s[i] * magnitude[e + i];
+    }
+    for (; e < n; e++) y[e] = from[e] + sign[up >> e & 1][0] * magnitude[e];
+}
+
 /* Rows 1 to n: y plus or minus u times row 0. */
 static void add_noise(const struct block *b) {
-    static const double sign[] = {-1, 1};
     uint64_t up[NNV_MAX_ROWS + 1];
     double magnitude[BLOCK];
     for (size_t e = 0; e < b->n; e++) {
@@ -122,8 +137,7 @@ static void add_noise(const struct block *b) {
     draw_signs(b, up);
     for (int r = 1; r <= b->rows; r++) {
         double *y = row_of(b, r);
-        const double *from = b->s->alike ? b->y : y;
-        for (size_t e = 0; e < b->n; e++) y[e] = from[e] + sign[up[r] >> e & 1] * magnitude[e];
+        add_signed(b->s->alike ? b->y : y, magnitude, up[r], b->n, y);
     }
 }
 
