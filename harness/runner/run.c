@@ -252,6 +252,7 @@ static enum nnv_status go(struct run *r, struct nnv_journal_past *past, bool *in
         judged.passes = &passes;
         pool.config = &judged;
     }
+    r->tick_ns = nnv_now_ns();
     if (st == NNV_OK && !*interrupted) st = nnv_pool_run(&pool, interrupted, err);
     nnv_passes_free(&passes);
     nnv_running_close(&running, o->config->out, st == NNV_OK);

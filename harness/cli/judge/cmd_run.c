@@ -57,6 +57,7 @@ struct view {
     int format; /* enum nnv_report_form, or -1 */
     struct nnv_form_writer *form;
     const char *baseline; /* the run that this one is compared with; NULL: none */
+    bool file_due;        /* the JUnit file of a run that does not come to its end */
     struct nnv_err err;
 };
 
@@ -77,8 +78,13 @@ static void on_header(void *context, const char *record) {
         };
         v->console = nnv_console_new(stdout, style, record, v->cli->out);
     }
-    /* Before the first case: a run that is killed leaves a file in which nothing has passed. */
+    v->file_due = true;
+}
+
+/** When cases run already, so that they don't wait for it: a run that is killed leaves a file that says so. */
+static void write_unfinished(struct view *v) {
     struct nnv_report *report = NULL;
+    v->file_due = false;
     if (nnv_report_load(v->cli->out, &report, &v->err) == NNV_OK && nnv_report_junit(report, &v->err) == NNV_OK)
         v->err.status = NNV_OK;
     nnv_report_free(report);
@@ -93,6 +99,7 @@ static void on_record(void *context, const char *record) {
 
 static void on_tick(void *context) {
     struct view *v = context;
+    if (v->file_due) write_unfinished(v);
     if (v->console != NULL) nnv_console_tick(v->console);
     if (v->cli->json) fflush(stdout);
 }
