@@ -8,7 +8,7 @@
 #include "harness/judge/match.h"
 #include "harness/judge/multinomial.h"
 
-enum { ROWS_FLOAT = 8, ROWS_QUANTISED = 16, ROWS_SECOND = 64, ALTERNATIVES = 64 };
+enum { ROWS_FLOAT = 4, ROWS_QUANTISED = 8, ROWS_SECOND = 64, ALTERNATIVES = 64 };
 
 /* -------------------------------------------------------------- expectations */
 

@@ -40,7 +40,7 @@ static enum nnv_status measure(const struct nnv_spec *s, struct nnv_arena *arena
     enum nnv_status st = time_rows(s, 0, arena, out, &golden, err);
     for (uint32_t i = 0; !st && i < s->model.main.nout; i++)
         sums->elems += out[i].value.bytes / nnv_type(s->model.main.operands[s->model.main.out[i]].type)->size;
-    if (!st) st = time_rows(s, 8, arena, out, &budget, err);
+    if (!st) st = time_rows(s, 4, arena, out, &budget, err);
     free(out);
     sums->golden_us += golden;
     sums->budget_us += budget;
