@@ -58,6 +58,7 @@ rest() {
     "$build/bench/bench_graph" "$build/drivers/cpu.so"
     "$build/bench/bench_plan" "$build/drivers"
     "$build/bench/bench_runtime" "$build/drivers"
+    "$build/bench/bench_prepare" "$build/drivers"
     "$build/bench/bench_layers" "$build/drivers"
     "$build/bench/bench_layers" "$build/drivers" --threads 2 MobileNet
     unset OPENBLAS_NUM_THREADS

@@ -4,8 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { CHUNK_BYTES = 16384 };
+enum { CHUNK_BYTES = 16384, LARGE_PAGE = 2 << 20 };
 
 struct cpu_chunk {
     struct cpu_chunk *next;
@@ -18,10 +19,50 @@ static void *aligned(size_t bytes) {
     return aligned_alloc(CPU_ALIGN, (bytes + CPU_ALIGN - 1) / CPU_ALIGN * CPU_ALIGN);
 }
 
+/** What is mapped for so many bytes: whole pages, the last of them large where it would be half full. */
+static size_t mapped_bytes(size_t bytes) {
+    const size_t beyond = bytes % LARGE_PAGE, step = beyond >= LARGE_PAGE / 2 ? LARGE_PAGE : 65536;
+    return (bytes + step - 1) / step * step;
+}
+
+void *cpu_pages_new(size_t bytes) {
+    if (bytes < LARGE_PAGE || bytes > SIZE_MAX / 4) return aligned(bytes);
+    const size_t size = mapped_bytes(bytes);
+    char *all = mmap(NULL, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) return NULL;
+    const size_t before = (LARGE_PAGE - (uintptr_t)all % LARGE_PAGE) % LARGE_PAGE, behind = LARGE_PAGE - before;
+    if (before) munmap(all, before);
+    if (behind) munmap(all + before + size, behind);
+    (void)madvise(all + before, size, MADV_HUGEPAGE); /* a wish */
+    return all + before;
+}
+
+void cpu_pages_free(void *pages, size_t bytes) {
+    if (!pages || bytes < LARGE_PAGE)
+        free(pages);
+    else
+        munmap(pages, mapped_bytes(bytes));
+}
+
 static struct cpu_chunk *chunk_new(size_t capacity) {
-    struct cpu_chunk *chunk = aligned(sizeof *chunk + capacity);
+    struct cpu_chunk *chunk = cpu_pages_new(sizeof *chunk + capacity);
     if (chunk) chunk->capacity = capacity;
     return chunk;
+}
+
+static void chunk_free(struct cpu_chunk *chunk) { cpu_pages_free(chunk, sizeof *chunk + chunk->capacity); }
+
+static bool add_chunk(struct cpu_arena *arena, size_t capacity) {
+    struct cpu_chunk *chunk = chunk_new(capacity);
+    if (!chunk) return false;
+    chunk->next = arena->first;
+    arena->first = chunk;
+    arena->used = 0;
+    return true;
+}
+
+void cpu_arena_reserve(struct cpu_arena *arena, size_t bytes) {
+    if (bytes > CHUNK_BYTES && bytes < SIZE_MAX / 8) (void)add_chunk(arena, bytes);
 }
 
 void *cpu_arena_raw(struct cpu_arena *arena, size_t bytes) {
@@ -30,18 +71,13 @@ void *cpu_arena_raw(struct cpu_arena *arena, size_t bytes) {
         return NULL;
     }
     size_t need = (bytes + 2 * CPU_ALIGN - 1) / CPU_ALIGN * CPU_ALIGN;
-    struct cpu_chunk *chunk = arena->first;
-    if (!chunk || chunk->capacity - arena->used < need) {
-        chunk = chunk_new(need > CHUNK_BYTES ? need : CHUNK_BYTES);
-        if (!chunk) {
-            arena->failed = true;
-            return NULL;
-        }
-        chunk->next = arena->first;
-        arena->first = chunk;
-        arena->used = 0;
+    const struct cpu_chunk *chunk = arena->first;
+    if ((!chunk || chunk->capacity - arena->used < need) &&
+        !add_chunk(arena, need > CHUNK_BYTES ? need : CHUNK_BYTES)) {
+        arena->failed = true;
+        return NULL;
     }
-    void *data = chunk->bytes + arena->used;
+    void *data = arena->first->bytes + arena->used;
     arena->used += need;
     return data;
 }
@@ -62,7 +98,7 @@ void *cpu_arena_array(struct cpu_arena *arena, size_t count, size_t size) {
 void cpu_arena_free(struct cpu_arena *arena) {
     while (arena->first) {
         struct cpu_chunk *next = arena->first->next;
-        free(arena->first);
+        chunk_free(arena->first);
         arena->first = next;
     }
     *arena = (struct cpu_arena){0};

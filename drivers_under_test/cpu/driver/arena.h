@@ -23,8 +23,16 @@ void *cpu_arena_alloc(struct cpu_arena *arena, size_t bytes);
 void *cpu_arena_raw(struct cpu_arena *arena, size_t bytes);
 /** A zeroed array; checked multiplication. */
 void *cpu_arena_array(struct cpu_arena *arena, size_t count, size_t size);
+/** Makes room for so many bytes in few large pieces: they are not looked for one by one, nor their pages brought one by
+ * one. A wish. */
+void cpu_arena_reserve(struct cpu_arena *arena, size_t bytes);
 /** Frees all. */
 void cpu_arena_free(struct cpu_arena *arena);
+
+/** Memory aligned to CPU_ALIGN, not zeroed, in large pages where it is large; NULL without memory. */
+void *cpu_pages_new(size_t bytes);
+/** bytes: as they were asked for. NULL is allowed. */
+void cpu_pages_free(void *pages, size_t bytes);
 
 struct cpu_block {
     void *data;

@@ -10,7 +10,7 @@
 
 #include "digest.h"
 
-enum { FORMAT = 1, MODEL = 0, VALUES = 1 };
+enum { FORMAT = 2, MODEL = 0, VALUES = 1 };
 static const char magic[8] = "nnvtscpu";
 
 /** The start of the model file. No padding; all of it is covered by its digest. */
@@ -58,14 +58,11 @@ static void fill_header(const struct cpu_cache_maker *maker, const uint8_t *toke
 }
 
 /** Notes sizes and digests. */
-static void seal(struct header *h, const uint8_t *structure, size_t structure_bytes, const uint8_t *values,
-                 size_t values_bytes) {
+static void seal(struct header *h, const uint8_t *structure, size_t structure_bytes, const struct cpu_sum *values) {
     struct cpu_digest d;
     h->structure_bytes = structure_bytes;
-    h->values_bytes = values_bytes;
-    cpu_digest_begin(&d);
-    cpu_digest_add(&d, values, values_bytes);
-    cpu_digest_end(&d, h->values_digest);
+    h->values_bytes = values->count;
+    cpu_sum_end(values, h->values_digest);
     cpu_digest_begin(&d);
     cpu_digest_add(&d, h, offsetof(struct header, digest));
     cpu_digest_add(&d, structure, structure_bytes);
@@ -94,25 +91,34 @@ static bool write_at(int fd, const void *data, size_t bytes, size_t offset) {
 
 static bool empty(int fd) { return ftruncate(fd, 0) == 0; }
 
-/** A private copy of a whole file. */
-static uint8_t *read_file(int fd, size_t *bytes) {
-    struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 0 || st.st_size > UINT32_MAX) return NULL;
-    const size_t size = (size_t)st.st_size;
-    uint8_t *data = malloc(size + 1);
-    size_t done = 0;
-    while (data && done < size) {
-        const ssize_t n = pread(fd, data + done, size - done, (off_t)done);
+static bool read_at(int fd, void *data, size_t bytes, size_t offset) {
+    uint8_t *to = data;
+    while (bytes > 0) {
+        const ssize_t n = pread(fd, to, bytes, (off_t)offset);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) break;
-        done += (size_t)n;
+        if (n <= 0) return false;
+        to += n;
+        offset += (size_t)n;
+        bytes -= (size_t)n;
     }
-    if (data && done == size) {
-        *bytes = size;
-        return data;
+    return true;
+}
+
+/** A private copy of a whole file, and its sum: each piece is added while it is still near. */
+static bool read_file(int fd, struct cpu_file *out, struct cpu_sum *sum) {
+    enum { PIECE = 256 * 1024 };
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 0 || st.st_size > UINT32_MAX) return false;
+    out->bytes = (size_t)st.st_size;
+    out->data = cpu_pages_new(out->bytes + 1);
+    bool ok = out->data != NULL;
+    cpu_sum_begin(sum);
+    for (size_t at = 0; ok && at < out->bytes; at += PIECE) {
+        const size_t n = out->bytes - at < PIECE ? out->bytes - at : PIECE;
+        ok = read_at(fd, out->data + at, n, at);
+        if (ok) cpu_sum_add(sum, out->data + at, n);
     }
-    free(data);
-    return NULL;
+    return ok;
 }
 
 /* ---------------------------------------------------------------------- saving */
@@ -126,7 +132,10 @@ static bool save(const struct cpu_cache_maker *maker, const struct nnvts_model *
     bool ok =
         empty(model_fd) && empty(data_fd) && model->extension_count == 0 && cpu_pack(model, pools, &structure, &values);
     if (ok) {
-        seal(&h, structure.data, structure.size, values.data, values.size);
+        struct cpu_sum sum;
+        cpu_sum_begin(&sum);
+        cpu_sum_add(&sum, values.data, values.size);
+        seal(&h, structure.data, structure.size, &sum);
         ok = write_at(data_fd, values.data, values.size, 0) && write_at(model_fd, &h, sizeof h, 0) &&
              write_at(model_fd, structure.data, structure.size, sizeof h);
     }
@@ -144,25 +153,25 @@ void cpu_cache_save(const struct cpu_cache_maker *maker, const struct nnvts_mode
 /* --------------------------------------------------------------------- loading */
 
 /** The model file has the header that this driver would write, and both files are what it says. */
-static bool is_whole(const struct cpu_cache_maker *maker, const uint8_t *token, const uint8_t *model,
-                     size_t model_bytes, const uint8_t *values, size_t values_bytes) {
+static bool is_whole(const struct cpu_cache_maker *maker, const uint8_t *token, const struct cpu_file *model,
+                     const struct cpu_sum *values) {
     struct header expected;
-    if (model_bytes < sizeof expected) return false;
+    if (model->bytes < sizeof expected) return false;
     fill_header(maker, token, &expected);
-    seal(&expected, model + sizeof expected, model_bytes - sizeof expected, values, values_bytes);
-    return memcmp(model, &expected, sizeof expected) == 0;
+    seal(&expected, model->data + sizeof expected, model->bytes - sizeof expected, values);
+    return memcmp(model->data, &expected, sizeof expected) == 0;
 }
 
 enum nnvts_status cpu_cache_load(const struct cpu_cache_maker *maker, const struct nnvts_cache *cache,
                                  struct cpu_cached *out) {
     *out = (struct cpu_cached){0};
     if (!cache || !has_files(cache)) return NNVTS_STATUS_INVALID_ARGUMENT;
-    size_t model_bytes = 0, values_bytes = 0;
-    uint8_t *model = out->files[MODEL] = read_file(cache->model_fds[0], &model_bytes);
-    uint8_t *values = out->files[VALUES] = read_file(cache->data_fds[0], &values_bytes);
-    if (model && values && is_whole(maker, cache->token, model, model_bytes, values, values_bytes) &&
-        cpu_unpack(model + sizeof(struct header), model_bytes - sizeof(struct header), values, values_bytes,
-                   &out->arena, &out->model))
+    struct cpu_file *model = &out->files[MODEL], *values = &out->files[VALUES];
+    struct cpu_sum sum;
+    if (read_file(cache->model_fds[0], model, &sum) && read_file(cache->data_fds[0], values, &sum) &&
+        is_whole(maker, cache->token, model, &sum) &&
+        cpu_unpack(model->data + sizeof(struct header), model->bytes - sizeof(struct header), values->data,
+                   values->bytes, &out->arena, &out->model))
         return NNVTS_STATUS_NONE;
     cpu_cached_free(out);
     return NNVTS_STATUS_GENERAL_FAILURE;
@@ -170,7 +179,6 @@ enum nnvts_status cpu_cache_load(const struct cpu_cache_maker *maker, const stru
 
 void cpu_cached_free(struct cpu_cached *cached) {
     cpu_arena_free(&cached->arena);
-    free(cached->files[MODEL]);
-    free(cached->files[VALUES]);
+    for (int i = 0; i < 2; i++) cpu_pages_free(cached->files[i].data, cached->files[i].bytes + 1);
     *cached = (struct cpu_cached){0};
 }

@@ -3,8 +3,9 @@
  * @file cache.h Compilation caching: the model in the model file, the values of its constants in the data file.
  *
  * The model file begins with a header that says who wrote it (format, driver version, build, kernels), for which token,
- * how large both files are, and the digests of both. Files are read into private memory first and every byte is
- * verified there before one is used: what happens to the files meanwhile or later does not matter.
+ * how large both files are, and the digests of both: of the values a sum, which is meant for damage alone. Files are
+ * read into private memory first and every byte is verified there before one is used: what happens to the files
+ * meanwhile or later does not matter.
  */
 #ifndef CPU_CACHE_H
 #define CPU_CACHE_H
@@ -26,11 +27,17 @@ struct cpu_cache_maker {
 void cpu_cache_save(const struct cpu_cache_maker *maker, const struct nnvts_model *model, const uint8_t *const *pools,
                     const struct nnvts_cache *cache);
 
+/** A private copy of a file. */
+struct cpu_file {
+    uint8_t *data;
+    size_t bytes;
+};
+
 /** A cache that was read and verified. */
 struct cpu_cached {
     struct nnvts_model model;
     struct cpu_arena arena;
-    uint8_t *files[2]; /**< private copies */
+    struct cpu_file files[2];
 };
 /** INVALID_ARGUMENT for a wrong number of files; GENERAL_FAILURE if they are unfit. *out is to be freed on NONE. */
 enum nnvts_status cpu_cache_load(const struct cpu_cache_maker *maker, const struct nnvts_cache *cache,

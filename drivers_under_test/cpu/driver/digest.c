@@ -81,3 +81,64 @@ void cpu_digest_end(struct cpu_digest *d, uint8_t out[CPU_DIGEST_BYTES]) {
     compress(d, d->block, UINT32_MAX);
     for (int i = 0; i < CPU_DIGEST_BYTES; i++) out[i] = (uint8_t)(d->state[i / 4] >> 8 * (i % 4));
 }
+
+/* ------------------------------------------------------------------------ sums */
+
+/** Odd, with as many ones as zeros and no pattern: the fraction of the golden ratio. */
+static const uint64_t odd_factor = 0x9e3779b97f4a7c15;
+
+static uint64_t step(uint64_t lane, const uint8_t *from) {
+    uint64_t word;
+    memcpy(&word, from, sizeof word);
+    lane ^= word;
+    return (lane << 29 | lane >> 35) * odd_factor;
+}
+
+static void add_stripes(struct cpu_sum *s, const uint8_t *from, size_t stripes) {
+    uint64_t a = s->lanes[0], b = s->lanes[1], c = s->lanes[2], d = s->lanes[3];
+    uint64_t e = s->lanes[4], f = s->lanes[5], g = s->lanes[6], h = s->lanes[7];
+    for (; stripes > 0; stripes--, from += CPU_SUM_STRIPE) {
+        a = step(a, from);
+        b = step(b, from + 8);
+        c = step(c, from + 16);
+        d = step(d, from + 24);
+        e = step(e, from + 32);
+        f = step(f, from + 40);
+        g = step(g, from + 48);
+        h = step(h, from + 56);
+    }
+    const uint64_t lanes[] = {a, b, c, d, e, f, g, h};
+    memcpy(s->lanes, lanes, sizeof lanes);
+}
+
+void cpu_sum_begin(struct cpu_sum *s) {
+    *s = (struct cpu_sum){0};
+    for (int i = 0; i < CPU_SUM_LANES; i++) s->lanes[i] = (uint64_t)initial[i] << 32 | initial[(i + 1) % 8];
+}
+
+void cpu_sum_add(struct cpu_sum *s, const void *data, size_t bytes) {
+    const uint8_t *from = data;
+    if (bytes == 0) return;
+    s->count += bytes;
+    if (s->used > 0) {
+        const size_t room = CPU_SUM_STRIPE - s->used, n = bytes < room ? bytes : room;
+        memcpy(s->rest + s->used, from, n);
+        s->used += n;
+        from += n;
+        bytes -= n;
+        if (s->used < CPU_SUM_STRIPE) return;
+        add_stripes(s, s->rest, 1);
+    }
+    add_stripes(s, from, bytes / CPU_SUM_STRIPE);
+    s->used = bytes % CPU_SUM_STRIPE;
+    memcpy(s->rest, from + bytes - s->used, s->used);
+}
+
+void cpu_sum_end(const struct cpu_sum *s, uint8_t out[CPU_DIGEST_BYTES]) {
+    struct cpu_digest d;
+    cpu_digest_begin(&d);
+    cpu_digest_add(&d, s->lanes, sizeof s->lanes);
+    cpu_digest_add(&d, &s->count, sizeof s->count);
+    cpu_digest_add(&d, s->rest, s->used);
+    cpu_digest_end(&d, out);
+}

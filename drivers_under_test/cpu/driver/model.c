@@ -234,7 +234,19 @@ enum nnvts_status cpu_model_import(const struct nnvts_model *model, const uint8_
 
 bool cpu_model_supports(const struct cpu_model *model, uint32_t i) { return !model->too_deep && model->nodes[i].op; }
 
+/** Bytes of all constants in the kernels' form. */
+static size_t constant_total(const struct cpu_model *model) {
+    size_t total = 0, count;
+    for (uint32_t i = 0; i < model->tensor_count; i++) {
+        const struct cpu_tensor *t = &model->tensors[i];
+        if (t->data && cpu_is_tensor(t->type) && cpu_elements(t->type, &t->shape, &count))
+            total += count * cpu_element(t->type);
+    }
+    return total;
+}
+
 enum nnvts_status cpu_model_own_constants(struct cpu_model *model, const struct cpu_kernels *kernels) {
+    cpu_arena_reserve(&model->arena, 2 * constant_total(model)); /* as they are, and packed */
     for (uint32_t i = 0; i < model->tensor_count; i++) {
         struct cpu_tensor *t = &model->tensors[i];
         if (!t->data || !cpu_is_tensor(t->type)) continue;

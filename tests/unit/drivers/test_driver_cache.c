@@ -86,6 +86,51 @@ static void test_blake2s(void **state) {
     assert_hex(out, "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982"); /* RFC 7693's example */
 }
 
+static void sum_of(const uint8_t *data, size_t bytes, size_t piece, uint8_t *out) {
+    struct cpu_sum s;
+    cpu_sum_begin(&s);
+    for (size_t at = 0; at < bytes; at += piece) cpu_sum_add(&s, data + at, bytes - at < piece ? bytes - at : piece);
+    assert_int_equal(s.count, bytes);
+    cpu_sum_end(&s, out);
+}
+
+/** The sum depends on every bit, on the order of words and on the length, and not on the pieces. */
+static void test_sum(void **state) {
+    (void)state;
+    static const size_t lengths[] = {0, 1, 63, 64, 65, 128, 1000};
+    uint8_t data[1000], whole[CPU_DIGEST_BYTES], other[CPU_DIGEST_BYTES];
+    fill(data, sizeof data);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        sum_of(data, lengths[i], sizeof data, whole);
+        for (size_t piece = 1; piece <= lengths[i]; piece += 7) {
+            sum_of(data, lengths[i], piece, other);
+            assert_memory_equal(whole, other, sizeof whole);
+        }
+        for (size_t bit = 0; bit < 8 * lengths[i]; bit++) {
+            data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            sum_of(data, lengths[i], sizeof data, other);
+            assert_memory_not_equal(whole, other, sizeof whole);
+            data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+    }
+    for (size_t k = 1; k < 32; k++) { /* words change places */
+        uint8_t word[8];
+        memcpy(word, data, 8);
+        memcpy(data, data + 8 * k, 8);
+        memcpy(data + 8 * k, word, 8);
+        sum_of(data, sizeof data, sizeof data, other);
+        assert_memory_not_equal(whole, other, sizeof whole);
+        fill(data, sizeof data);
+    }
+    memset(data, 0, sizeof data);
+    sum_of(data, 0, 1, whole);
+    for (size_t n = 1; n <= sizeof data; n++) {
+        sum_of(data, n, sizeof data, other);
+        assert_memory_not_equal(whole, other, sizeof whole);
+        memcpy(whole, other, sizeof whole);
+    }
+}
+
 /* ---------------------------------------------------------------------- caches */
 
 enum { MODEL_FILE = 0, DATA_FILE = 1, MOST_BYTES = 1 << 16 };
@@ -409,10 +454,15 @@ static void test_forged_reference(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sha256),     cmocka_unit_test(test_blake2s),
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_every_bit),
-        cmocka_unit_test(test_other_isa),  cmocka_unit_test(test_every_operation),
-        cmocka_unit_test(test_forged_cpu), cmocka_unit_test(test_forged_reference),
+        cmocka_unit_test(test_sha256),
+        cmocka_unit_test(test_blake2s),
+        cmocka_unit_test(test_sum),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_every_bit),
+        cmocka_unit_test(test_other_isa),
+        cmocka_unit_test(test_every_operation),
+        cmocka_unit_test(test_forged_cpu),
+        cmocka_unit_test(test_forged_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
