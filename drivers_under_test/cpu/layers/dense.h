@@ -5,6 +5,10 @@
 
 #include "driver/op.h"
 
+/** a / b, rounded up; and n as a multiple of `to` that is not less. */
+static inline size_t cpu_quotient(size_t a, size_t b) { return (a + b - 1) / b; }
+static inline size_t cpu_padded(size_t n, size_t to) { return cpu_quotient(n, to) * to; }
+
 /** What products work on: floats; centred 16-bit integers; bytes as they are. */
 enum cpu_dense_form { CPU_DENSE_F32, CPU_DENSE_S16, CPU_DENSE_U8 };
 
