@@ -204,3 +204,23 @@ uint32_t kind_bytes(struct kind k, uint32_t rank, const uint32_t *dims) {
     for (uint32_t d = 0; d < rank; d++) bytes *= dims[d];
     return (uint32_t)bytes;
 }
+
+struct cache_files open_cache_files(const struct nnvts_device *device) {
+    struct cache_files f = {.fd = {memfd_create("model", MFD_CLOEXEC), memfd_create("data", MFD_CLOEXEC)}};
+    assert_true(f.fd[MODEL_FILE] >= 0 && f.fd[DATA_FILE] >= 0);
+    f.cache.model_fd_count = device->model_cache_files;
+    f.cache.data_fd_count = device->data_cache_files;
+    memset(f.cache.token, 0x5c, sizeof f.cache.token);
+    return f;
+}
+
+const struct nnvts_cache *cache_view(struct cache_files *f) {
+    f->cache.model_fds = &f->fd[MODEL_FILE];
+    f->cache.data_fds = &f->fd[DATA_FILE];
+    return &f->cache;
+}
+
+void close_cache_files(const struct cache_files *f) {
+    close(f->fd[0]);
+    close(f->fd[1]);
+}

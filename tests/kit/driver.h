@@ -117,6 +117,19 @@ struct nnvts_prepared_model *prepare_relu(struct kind k, uint32_t rank, const ui
 /** A memfd with bytes at offset; data stays NULL, so that the driver must map it. */
 struct nnvts_memory shared(const void *data, uint64_t size, uint64_t offset, uint32_t prot);
 
+/** The files of a cache: one of the model, and one of data. */
+struct cache_files {
+    int fd[2];
+    struct nnvts_cache cache;
+};
+enum { MODEL_FILE = 0, DATA_FILE = 1 };
+
+/** Empty ones, for a token of its own. */
+struct cache_files open_cache_files(const struct nnvts_device *device);
+/** The cache, until the files are moved. */
+const struct nnvts_cache *cache_view(struct cache_files *f);
+void close_cache_files(const struct cache_files *f);
+
 /** Both calls refuse the model as invalid; what: its name if one does not. */
 void expect_refused(const char *what, struct net *n);
 /** Of the values of an operand. */

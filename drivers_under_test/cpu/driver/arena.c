@@ -95,7 +95,13 @@ void *cpu_arena_array(struct cpu_arena *arena, size_t count, size_t size) {
     return cpu_arena_alloc(arena, count * size);
 }
 
+void cpu_arena_adopt(struct cpu_arena *arena, void *pages, size_t bytes) {
+    arena->adopted = pages;
+    arena->adopted_bytes = bytes;
+}
+
 void cpu_arena_free(struct cpu_arena *arena) {
+    cpu_pages_free(arena->adopted, arena->adopted_bytes);
     while (arena->first) {
         struct cpu_chunk *next = arena->first->next;
         chunk_free(arena->first);

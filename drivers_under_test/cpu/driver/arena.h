@@ -14,6 +14,8 @@ struct cpu_chunk;
 struct cpu_arena {
     struct cpu_chunk *first;
     size_t used;
+    void *adopted;
+    size_t adopted_bytes;
     bool failed; /**< an allocation failed: the owner checks once at the end */
 };
 
@@ -26,6 +28,8 @@ void *cpu_arena_array(struct cpu_arena *arena, size_t count, size_t size);
 /** Makes room for so many bytes in few large pieces: they are not looked for one by one, nor their pages brought one by
  * one. A wish. */
 void cpu_arena_reserve(struct cpu_arena *arena, size_t bytes);
+/** Takes over what cpu_pages_new() has made, once. */
+void cpu_arena_adopt(struct cpu_arena *arena, void *pages, size_t bytes);
 /** Frees all. */
 void cpu_arena_free(struct cpu_arena *arena);
 

@@ -110,7 +110,7 @@ static bool read_file(int fd, struct cpu_file *out, struct cpu_sum *sum) {
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 0 || st.st_size > UINT32_MAX) return false;
     out->bytes = (size_t)st.st_size;
-    out->data = cpu_pages_new(out->bytes + 1);
+    out->data = cpu_pages_new(out->bytes + CPU_ALIGN);
     bool ok = out->data != NULL;
     cpu_sum_begin(sum);
     for (size_t at = 0; ok && at < out->bytes; at += PIECE) {
@@ -123,21 +123,33 @@ static bool read_file(int fd, struct cpu_file *out, struct cpu_sum *sum) {
 
 /* ---------------------------------------------------------------------- saving */
 
+/** Writes values, and packed weights behind them; adds both to the sum. */
+static bool write_values(int fd, const struct cpu_bytes *values, const struct cpu_packs *packs, struct cpu_sum *sum) {
+    size_t at = values->size;
+    bool ok = write_at(fd, values->data, values->size, 0);
+    cpu_sum_begin(sum);
+    cpu_sum_add(sum, values->data, values->size);
+    for (size_t i = 0; ok && i < packs->made_count; i++) {
+        const size_t bytes = cpu_pack_stored_bytes(packs->made[i]);
+        ok = write_at(fd, packs->made[i], bytes, at);
+        cpu_sum_add(sum, packs->made[i], bytes);
+        at += bytes;
+    }
+    return ok;
+}
+
 static bool save(const struct cpu_cache_maker *maker, const struct nnvts_model *model, const uint8_t *const *pools,
-                 const struct nnvts_cache *cache) {
+                 const struct cpu_packs *packs, const struct nnvts_cache *cache) {
     const int model_fd = cache->model_fds[0], data_fd = cache->data_fds[0];
     struct cpu_bytes structure = {0}, values = {0};
     struct header h;
+    struct cpu_sum sum;
     fill_header(maker, cache->token, &h);
-    bool ok =
-        empty(model_fd) && empty(data_fd) && model->extension_count == 0 && cpu_pack(model, pools, &structure, &values);
+    bool ok = empty(model_fd) && empty(data_fd) && model->extension_count == 0 &&
+              cpu_pack(model, pools, packs, &structure, &values) && write_values(data_fd, &values, packs, &sum);
     if (ok) {
-        struct cpu_sum sum;
-        cpu_sum_begin(&sum);
-        cpu_sum_add(&sum, values.data, values.size);
         seal(&h, structure.data, structure.size, &sum);
-        ok = write_at(data_fd, values.data, values.size, 0) && write_at(model_fd, &h, sizeof h, 0) &&
-             write_at(model_fd, structure.data, structure.size, sizeof h);
+        ok = write_at(model_fd, &h, sizeof h, 0) && write_at(model_fd, structure.data, structure.size, sizeof h);
     }
     cpu_bytes_free(&structure);
     cpu_bytes_free(&values);
@@ -145,8 +157,8 @@ static bool save(const struct cpu_cache_maker *maker, const struct nnvts_model *
 }
 
 void cpu_cache_save(const struct cpu_cache_maker *maker, const struct nnvts_model *model, const uint8_t *const *pools,
-                    const struct nnvts_cache *cache) {
-    if (!has_files(cache) || save(maker, model, pools, cache)) return;
+                    const struct cpu_packs *packs, const struct nnvts_cache *cache) {
+    if (!has_files(cache) || save(maker, model, pools, packs, cache)) return;
     (void)!empty(cache->model_fds[0]); /* not half a cache */
 }
 
@@ -168,17 +180,27 @@ enum nnvts_status cpu_cache_load(const struct cpu_cache_maker *maker, const stru
     if (!cache || !has_files(cache)) return NNVTS_STATUS_INVALID_ARGUMENT;
     struct cpu_file *model = &out->files[MODEL], *values = &out->files[VALUES];
     struct cpu_sum sum;
+    size_t packed;
     if (read_file(cache->model_fds[0], model, &sum) && read_file(cache->data_fds[0], values, &sum) &&
         is_whole(maker, cache->token, model, &sum) &&
         cpu_unpack(model->data + sizeof(struct header), model->bytes - sizeof(struct header), values->data,
-                   values->bytes, &out->arena, &out->model))
+                   values->bytes, &out->arena, &out->model, &packed)) {
+        out->packs = (struct cpu_packs){.at = values->data + packed, .left = values->bytes - packed};
         return NNVTS_STATUS_NONE;
+    }
     cpu_cached_free(out);
     return NNVTS_STATUS_GENERAL_FAILURE;
 }
 
+void cpu_cached_give(struct cpu_cached *cached, struct cpu_arena *arena) {
+    struct cpu_file *values = &cached->files[VALUES];
+    cpu_arena_adopt(arena, values->data, values->bytes + CPU_ALIGN);
+    *values = (struct cpu_file){0};
+}
+
 void cpu_cached_free(struct cpu_cached *cached) {
     cpu_arena_free(&cached->arena);
-    for (int i = 0; i < 2; i++) cpu_pages_free(cached->files[i].data, cached->files[i].bytes + 1);
+    cpu_packs_free(&cached->packs);
+    for (int i = 0; i < 2; i++) cpu_pages_free(cached->files[i].data, cached->files[i].bytes + CPU_ALIGN);
     *cached = (struct cpu_cached){0};
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file cache.h Compilation caching: the model in the model file, the values of its constants in the data file.
+ * @file cache.h Compilation caching: the model in the model file, its packed weights and the values of other constants
+ * in the data file.
  *
  * The model file begins with a header that says who wrote it (format, driver version, build, kernels), for which token,
  * how large both files are, and the digests of both: of the values a sum, which is meant for damage alone. Files are
@@ -25,11 +26,11 @@ struct cpu_cache_maker {
  * with extensions) the files are left without a cache, as far as they can be written at all.
  */
 void cpu_cache_save(const struct cpu_cache_maker *maker, const struct nnvts_model *model, const uint8_t *const *pools,
-                    const struct nnvts_cache *cache);
+                    const struct cpu_packs *packs, const struct nnvts_cache *cache);
 
 /** A private copy of a file. */
 struct cpu_file {
-    uint8_t *data;
+    uint8_t *data; /**< of cpu_pages_new(), with CPU_ALIGN bytes more */
     size_t bytes;
 };
 
@@ -38,10 +39,13 @@ struct cpu_cached {
     struct nnvts_model model;
     struct cpu_arena arena;
     struct cpu_file files[2];
+    struct cpu_packs packs; /**< what program_make wants of it */
 };
 /** INVALID_ARGUMENT for a wrong number of files; GENERAL_FAILURE if they are unfit. *out is to be freed on NONE. */
 enum nnvts_status cpu_cache_load(const struct cpu_cache_maker *maker, const struct nnvts_cache *cache,
                                  struct cpu_cached *out);
+/** The arena takes over what constants and packed weights lie in. */
+void cpu_cached_give(struct cpu_cached *cached, struct cpu_arena *arena);
 void cpu_cached_free(struct cpu_cached *cached);
 
 #endif

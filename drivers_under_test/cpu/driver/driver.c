@@ -99,17 +99,25 @@ static struct cpu_cache_maker maker(const struct cpu_device *device) {
     return (struct cpu_cache_maker){device->base.version, device->kernels->name};
 }
 
-/** cache may be NULL; failing to write it is no error. */
+/** What there is of a cache: files to write, or what was read of them; or neither. */
+struct caching {
+    const struct nnvts_cache *save; /**< failing to write it is no error */
+    struct cpu_cached *loaded;      /**< what the program keeps of it is taken */
+};
+
 static enum nnvts_status compile(struct cpu_device *device, const struct nnvts_model *model,
-                                 const struct nnvts_cache *cache, struct cpu_program *out) {
+                                 const struct caching *caching, struct cpu_program *out) {
     struct pools pools;
     struct cpu_model imported = {0};
+    struct cpu_packs made = {0}, *packs = caching->loaded ? &caching->loaded->packs : &made;
     enum nnvts_status st = pools_map(model, &pools);
     if (st == NNVTS_STATUS_NONE) st = cpu_model_import(model, pools.data, &imported);
     if (st == NNVTS_STATUS_NONE && !all_supported(&imported)) st = NNVTS_STATUS_GENERAL_FAILURE;
-    if (st == NNVTS_STATUS_NONE) st = cpu_program_make(&imported, device->kernels, device->threads, out);
+    if (st == NNVTS_STATUS_NONE) st = cpu_program_make(&imported, device->kernels, device->threads, packs, out);
     const struct cpu_cache_maker by = maker(device);
-    if (st == NNVTS_STATUS_NONE && cache) cpu_cache_save(&by, model, pools.data, cache);
+    if (st == NNVTS_STATUS_NONE && caching->save) cpu_cache_save(&by, model, pools.data, packs, caching->save);
+    if (st == NNVTS_STATUS_NONE && caching->loaded) cpu_cached_give(caching->loaded, &out->model.arena);
+    cpu_packs_free(&made);
     cpu_model_free(&imported);
     pools_unmap(&pools);
     return st;
@@ -126,10 +134,10 @@ static const struct nnvts_prepared_model prepared_members = {
 };
 
 static enum nnvts_status make_prepared(struct cpu_device *device, const struct nnvts_model *model,
-                                       const struct nnvts_cache *cache, struct nnvts_prepared_model **out) {
+                                       const struct caching *caching, struct nnvts_prepared_model **out) {
     struct cpu_prepared *prepared = calloc(1, sizeof *prepared);
     if (!prepared) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-    enum nnvts_status st = compile(device, model, cache, &prepared->program);
+    enum nnvts_status st = compile(device, model, caching, &prepared->program);
     if (st != NNVTS_STATUS_NONE) {
         free(prepared);
         return st;
@@ -152,7 +160,7 @@ static enum nnvts_status prepare_model(struct nnvts_device *self, const struct n
         (config->preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED || config->priority > NNVTS_PRIORITY_HIGH))
         return NNVTS_STATUS_INVALID_ARGUMENT;
     if (config && config->deadline_ns <= cpu_now_ns()) return NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
-    return make_prepared(device, model, config ? config->cache : NULL, out);
+    return make_prepared(device, model, &(struct caching){.save = config ? config->cache : NULL}, out);
 }
 
 static enum nnvts_status prepare_from_cache(struct nnvts_device *self, const struct nnvts_cache *cache,
@@ -164,7 +172,7 @@ static enum nnvts_status prepare_from_cache(struct nnvts_device *self, const str
     if (deadline_ns <= cpu_now_ns()) return NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
     enum nnvts_status st = cpu_cache_load(&by, cache, &cached);
     if (st != NNVTS_STATUS_NONE) return st;
-    st = make_prepared(device, &cached.model, NULL, out);
+    st = make_prepared(device, &cached.model, &(struct caching){.loaded = &cached}, out);
     cpu_cached_free(&cached);
     return st == NNVTS_STATUS_INVALID_ARGUMENT ? NNVTS_STATUS_GENERAL_FAILURE : st;
 }

@@ -25,31 +25,75 @@ static void find_omittable(struct cpu_program *p) {
     }
 }
 
-static bool prepare_nodes(struct cpu_program *p) {
+static bool prepare_nodes(struct cpu_program *p, struct cpu_packs *packs) {
     struct cpu_model *m = &p->model;
     for (uint32_t i = 0; i < m->node_count; i++) {
         struct cpu_node *n = &m->nodes[i];
-        const struct cpu_call call = {.node = n, .tensors = m->tensors, .kernels = p->kernels};
+        const struct cpu_call call = {.node = n, .tensors = m->tensors, .kernels = p->kernels, .packs = packs};
         if (n->op->fns->prepare && !n->op->fns->prepare(&call, &m->arena, &n->state)) return false;
     }
     return true;
 }
 
-enum nnvts_status cpu_program_make(struct cpu_model *model, const struct cpu_kernels *kernels,
-                                   struct cpu_threads *threads, struct cpu_program *out) {
-    enum nnvts_status st = cpu_model_own_constants(model, kernels);
-    if (st != NNVTS_STATUS_NONE) return st;
-    struct cpu_program p = {.model = *model, .kernels = kernels, .threads = threads};
-    p.omittable = cpu_arena_array(&p.model.arena, model->in_count, sizeof *p.omittable);
-    p.output_index = cpu_arena_array(&p.model.arena, model->tensor_count, sizeof *p.output_index);
-    if (!p.model.arena.failed) {
-        find_omittable(&p);
-        for (uint32_t i = 0; i < model->tensor_count; i++) p.output_index[i] = CPU_UNKNOWN;
-        for (uint32_t i = 0; i < model->out_count; i++) p.output_index[model->out[i]] = i;
+/** Finds the constants that all their readers will have packed. */
+static bool find_held(const struct cpu_model *m, struct cpu_packs *packs) {
+    uint32_t *readers = calloc((size_t)m->tensor_count + 1, sizeof *readers);
+    packs->held = calloc((size_t)m->tensor_count + 1, sizeof *packs->held);
+    if (readers && packs->held) {
+        memcpy(readers, m->consumers, m->tensor_count * sizeof *m->consumers);
+        for (uint32_t i = 0; i < m->node_count; i++) {
+            const struct cpu_node *n = &m->nodes[i];
+            const struct cpu_call call = {.node = n, .tensors = m->tensors};
+            const uint32_t packed = n->op->fns->packed ? n->op->fns->packed(&call) : 0;
+            for (uint32_t k = 0; packed >> k; k++) readers[n->in[k]] -= packed >> k & 1;
+        }
+        for (uint32_t i = 0; i < m->tensor_count; i++)
+            packs->held[i] = m->tensors[i].data && m->consumers[i] > 0 && readers[i] == 0;
     }
-    if (p.model.arena.failed || !prepare_nodes(&p)) {
-        *model = p.model; /* still the caller's */
+    free(readers);
+    return readers && packs->held;
+}
+
+/** Constants, and operations with what they make of them. */
+static enum nnvts_status prepare_all(struct cpu_program *p, struct cpu_packs *packs) {
+    struct cpu_model *m = &p->model;
+    const bool cached = packs->at != NULL;
+    packs->arena = &m->arena;
+    if (!find_held(m, packs)) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    /* as they are, and packed: only what is touched costs */
+    if (!cached) cpu_arena_reserve(&m->arena, 2 * cpu_model_constant_bytes(m));
+    if (!cpu_model_convert_constants(m, p->kernels, cached ? packs->held : NULL))
         return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    const bool prepared = prepare_nodes(p, packs);
+    if (packs->unfit || (prepared && packs->left > 0)) return NNVTS_STATUS_INVALID_ARGUMENT;
+    if (!prepared) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    for (uint32_t i = 0; i < m->tensor_count; i++) {
+        if (!packs->held[i]) continue;
+        m->tensors[i].data = NULL;
+        m->tensors[i].borrowed = false;
+    }
+    return cached || cpu_model_own_constants(m) ? NNVTS_STATUS_NONE : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+static bool note_ends(struct cpu_program *p) {
+    struct cpu_model *m = &p->model;
+    p->omittable = cpu_arena_array(&m->arena, m->in_count, sizeof *p->omittable);
+    p->output_index = cpu_arena_array(&m->arena, m->tensor_count, sizeof *p->output_index);
+    if (m->arena.failed) return false;
+    find_omittable(p);
+    for (uint32_t i = 0; i < m->tensor_count; i++) p->output_index[i] = CPU_UNKNOWN;
+    for (uint32_t i = 0; i < m->out_count; i++) p->output_index[m->out[i]] = i;
+    return true;
+}
+
+enum nnvts_status cpu_program_make(struct cpu_model *model, const struct cpu_kernels *kernels,
+                                   struct cpu_threads *threads, struct cpu_packs *packs, struct cpu_program *out) {
+    struct cpu_program p = {.model = *model, .kernels = kernels, .threads = threads};
+    enum nnvts_status st = note_ends(&p) ? prepare_all(&p, packs) : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    packs->arena = NULL;
+    if (st != NNVTS_STATUS_NONE) {
+        *model = p.model; /* still the caller's */
+        return st;
     }
     *model = (struct cpu_model){0};
     *out = p;

@@ -25,11 +25,13 @@ struct cpu_program {
 };
 
 /**
- * Makes the program of a model whose operations are all supported: owns constants, prepares operations. Takes
- * *model over (which becomes empty) where NONE is returned.
+ * Makes the program of a model whose operations are all supported: prepares operations, owns what constants are read
+ * later. packs->at: packed weights of a cache, which then lie with the constants in memory that the model keeps; else
+ * it is all zero, and tells what was packed. Takes *model over (which becomes empty) where NONE is returned.
+ * INVALID_ARGUMENT: packed weights of the cache are not the model's.
  */
 enum nnvts_status cpu_program_make(struct cpu_model *model, const struct cpu_kernels *kernels,
-                                   struct cpu_threads *threads, struct cpu_program *out);
+                                   struct cpu_threads *threads, struct cpu_packs *packs, struct cpu_program *out);
 void cpu_program_free(struct cpu_program *program);
 
 /** One input or output of a request, checked. */

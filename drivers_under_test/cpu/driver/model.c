@@ -126,7 +126,8 @@ static bool import_operand(struct cpu_model *m, const struct nnvts_model *model,
     const void *bytes = constant_bytes(model, o, pools);
     if (!bytes) return true;
     if (cpu_is_tensor(o->type) || cpu_api_element(o->type) == 0) {
-        t->data = (void *)(uintptr_t)bytes; /* borrowed, and only read, until cpu_model_own_constants */
+        t->data = (void *)(uintptr_t)bytes; /* only read */
+        t->borrowed = true;
         return true;
     }
     t->data = cpu_arena_alloc(&m->arena, sizeof(float)); /* a scalar: its value may be needed at once */
@@ -234,8 +235,7 @@ enum nnvts_status cpu_model_import(const struct nnvts_model *model, const uint8_
 
 bool cpu_model_supports(const struct cpu_model *model, uint32_t i) { return !model->too_deep && model->nodes[i].op; }
 
-/** Bytes of all constants in the kernels' form. */
-static size_t constant_total(const struct cpu_model *model) {
+size_t cpu_model_constant_bytes(const struct cpu_model *model) {
     size_t total = 0, count;
     for (uint32_t i = 0; i < model->tensor_count; i++) {
         const struct cpu_tensor *t = &model->tensors[i];
@@ -245,19 +245,33 @@ static size_t constant_total(const struct cpu_model *model) {
     return total;
 }
 
-enum nnvts_status cpu_model_own_constants(struct cpu_model *model, const struct cpu_kernels *kernels) {
-    cpu_arena_reserve(&model->arena, 2 * constant_total(model)); /* as they are, and packed */
+/** A copy of a borrowed constant, in the kernels' form. */
+static bool own(struct cpu_model *model, const struct cpu_kernels *kernels, struct cpu_tensor *t) {
+    const void *bytes = t->data;
+    const size_t count = cpu_extent(&t->shape, 0, t->shape.rank);
+    t->data = cpu_arena_raw(&model->arena, count * cpu_element(t->type));
+    if (!t->data) return false;
+    cpu_convert_in(kernels, t->type, count, bytes, t->data);
+    t->borrowed = false;
+    return true;
+}
+
+bool cpu_model_convert_constants(struct cpu_model *model, const struct cpu_kernels *kernels, const bool *except) {
     for (uint32_t i = 0; i < model->tensor_count; i++) {
         struct cpu_tensor *t = &model->tensors[i];
-        if (!t->data || !cpu_is_tensor(t->type)) continue;
-        const void *bytes = t->data;
-        size_t count;
-        if (!cpu_elements(t->type, &t->shape, &count)) return NNVTS_STATUS_INVALID_ARGUMENT;
-        t->data = cpu_arena_raw(&model->arena, count * cpu_element(t->type));
-        if (!t->data) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-        cpu_convert_in(kernels, t->type, count, bytes, t->data);
+        if (!t->borrowed || !cpu_is_tensor(t->type) || (except && except[i])) continue;
+        const bool aligned = (uintptr_t)t->data % cpu_element(t->type) == 0;
+        if ((!cpu_same_form(t->type) || !aligned) && !own(model, kernels, t)) return false;
     }
-    return NNVTS_STATUS_NONE;
+    return true;
+}
+
+bool cpu_model_own_constants(struct cpu_model *model) {
+    for (uint32_t i = 0; i < model->tensor_count; i++) {
+        struct cpu_tensor *t = &model->tensors[i];
+        if (t->borrowed && cpu_is_tensor(t->type) && !own(model, NULL, t)) return false;
+    }
+    return true;
 }
 
 void cpu_model_free(struct cpu_model *model) {

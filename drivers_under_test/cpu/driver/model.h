@@ -33,9 +33,10 @@ struct cpu_tensor {
     const float *scales; /**< per channel, or NULL */
     bool present;        /**< false: omitted */
     bool known_rank;     /**< false only while a model is checked */
+    bool borrowed;       /**< data are the caller's, in the form that the API has */
     struct cpu_shape shape;
     uint32_t open; /**< a bit for each extent that the model itself does not declare, whatever is inferred */
-    void *data;    /**< in the kernels' form; NULL: not known yet */
+    void *data;    /**< in the kernels' form; NULL: not known yet, or a constant that nothing reads any more */
 };
 
 /** An operation bound to its record. */
@@ -64,8 +65,13 @@ struct cpu_model {
  * returned. INVALID_ARGUMENT: a rule is broken.
  */
 enum nnvts_status cpu_model_import(const struct nnvts_model *model, const uint8_t *const *pools, struct cpu_model *out);
-/** Copies the constants into the model's memory, in the kernels' form. RESOURCE_EXHAUSTED_TRANSIENT without memory. */
-enum nnvts_status cpu_model_own_constants(struct cpu_model *model, const struct cpu_kernels *kernels);
+/** Bytes of all constants in the kernels' form. */
+size_t cpu_model_constant_bytes(const struct cpu_model *model);
+/** Brings constants into the kernels' form: those that have it stay borrowed; except: per tensor, or NULL. False: no
+ * memory. */
+bool cpu_model_convert_constants(struct cpu_model *model, const struct cpu_kernels *kernels, const bool *except);
+/** Copies what is borrowed still into the model's memory. False: no memory. */
+bool cpu_model_own_constants(struct cpu_model *model);
 /** True if node i has kernels for its types. */
 bool cpu_model_supports(const struct cpu_model *model, uint32_t i);
 /** Frees all; all zero is allowed. */

@@ -7,6 +7,7 @@
 
 #include "kernels/kernels.h"
 #include "model.h"
+#include "packs.h"
 #include "threads.h"
 
 /** What an operation computes with: memory of this execution, kernels and threads of the device. */
@@ -29,6 +30,7 @@ struct cpu_call {
     struct cpu_shape out_shapes[CPU_MAX_OUT]; /**< infer's answer */
     const struct cpu_kernels *kernels;        /**< prepare and run */
     struct cpu_run *run;                      /**< run only */
+    struct cpu_packs *packs;                  /**< prepare only */
 };
 
 /** What the operations of one family do. */
@@ -40,6 +42,11 @@ struct cpu_op_fns {
      * CPU_UNKNOWN while the model is checked, ranks are known. A rank of CPU_UNKNOWN: unknown extents decide it.
      */
     bool (*infer)(struct cpu_call *c);
+    /**
+     * Optional. The inputs, a bit for each, whose values are constants that prepare packs and nothing else of the
+     * operation reads; does not read them either.
+     */
+    uint32_t (*packed)(const struct cpu_call *c);
     /** Optional. Makes what node->state is to be from constants, in arena memory. False: not enough memory. */
     bool (*prepare)(const struct cpu_call *c, struct cpu_arena *arena, void **state);
     /** Required. Computes the outputs, whose data are allocated. False: the values are not allowed. */

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_ALIGN = 64 };
-
 /* ----------------------------------------------------------------------- bytes */
 
 void cpu_bytes_free(struct cpu_bytes *bytes) {
@@ -33,15 +31,15 @@ static uint8_t *grow(struct cpu_bytes *b, size_t size) {
     return b->data + b->size - size;
 }
 
-/** Appends the value, aligned; its offset. */
+/** Appends the value, and zeros up to where the next may begin; its offset. */
 static uint32_t put_value(struct cpu_bytes *values, const void *data, size_t size) {
-    const size_t gap = (VALUE_ALIGN - values->size % VALUE_ALIGN) % VALUE_ALIGN;
-    uint8_t *to = grow(values, gap + size);
+    const size_t at = values->size, gap = (CPU_ALIGN - size % CPU_ALIGN) % CPU_ALIGN;
+    uint8_t *to = grow(values, size + gap);
     if (!to) return 0;
-    memset(to, 0, gap);
-    if (size) memcpy(to + gap, data, size);
+    if (size) memcpy(to, data, size);
+    memset(to + size, 0, gap);
     if (values->size > UINT32_MAX) values->failed = true;
-    return (uint32_t)(values->size - size);
+    return (uint32_t)at;
 }
 
 /* -------------------------------------------------------------------- structure */
@@ -52,6 +50,7 @@ struct stream {
     struct cpu_bytes *structure, *values; /**< structure is NULL: reads */
     const struct nnvts_model *model;
     const uint8_t *const *pools;
+    const bool *held; /**< per operand of the subgraph, or NULL */
     /* reading */
     const uint8_t *at;
     size_t left;
@@ -102,18 +101,20 @@ static const void *words(struct stream *s, const void *given, uint32_t *count) {
     return list;
 }
 
-/** The value of a constant goes with the others; it is found there. */
-static void place_value(const struct stream *s, struct nnvts_operand *o) {
+/** The value of a constant goes with the others; it is found there. Packed weights are not shorter than their values.
+ */
+static void place_value(const struct stream *s, struct nnvts_operand *o, bool held) {
     struct nnvts_location *l = &o->location;
     if (o->lifetime != NNVTS_CONSTANT_COPY && o->lifetime != NNVTS_CONSTANT_REFERENCE) return;
     const uint8_t *from = o->lifetime == NNVTS_CONSTANT_COPY ? s->model->operand_values : s->pools[l->pool];
-    *l = (struct nnvts_location){.offset = put_value(s->values, from + l->offset, l->length), .length = l->length};
+    const uint32_t at = held ? 0 : put_value(s->values, from + l->offset, l->length);
+    *l = (struct nnvts_location){.offset = at, .length = l->length};
     o->lifetime = NNVTS_CONSTANT_COPY;
 }
 
-static void operand(struct stream *s, struct nnvts_operand *told) {
+static void operand(struct stream *s, struct nnvts_operand *told, bool held) {
     struct nnvts_operand o = *told;
-    if (s->structure) place_value(s, &o);
+    if (s->structure) place_value(s, &o, held);
     bytes(s, &o.type, sizeof o.type);
     bytes(s, &o.scale, sizeof o.scale);
     bytes(s, &o.zero_point, sizeof o.zero_point);
@@ -139,7 +140,7 @@ static void subgraph(struct stream *s, struct nnvts_subgraph *told) {
     struct nnvts_subgraph g = *told;
     count_of(s, &g.operand_count, OPERAND_BYTES);
     struct nnvts_operand *operands = things(s, g.operands, g.operand_count, sizeof *operands);
-    for (uint32_t i = 0; i < g.operand_count && !s->failed; i++) operand(s, &operands[i]);
+    for (uint32_t i = 0; i < g.operand_count && !s->failed; i++) operand(s, &operands[i], s->held && s->held[i]);
     count_of(s, &g.operation_count, OPERATION_BYTES);
     struct nnvts_operation *operations = things(s, g.operations, g.operation_count, sizeof *operations);
     for (uint32_t i = 0; i < g.operation_count && !s->failed; i++) operation(s, &operations[i]);
@@ -159,22 +160,28 @@ static void whole(struct stream *s, struct nnvts_model *m) {
     struct nnvts_subgraph *referenced = things(s, m->referenced, m->referenced_count, sizeof *referenced);
     m->referenced = referenced;
     subgraph(s, &m->main);
+    s->held = NULL;
     for (uint32_t i = 0; i < m->referenced_count && !s->failed; i++) subgraph(s, &referenced[i]);
 }
 
-bool cpu_pack(const struct nnvts_model *model, const uint8_t *const *pools, struct cpu_bytes *structure,
-              struct cpu_bytes *values) {
-    struct stream s = {.structure = structure, .values = values, .model = model, .pools = pools};
+bool cpu_pack(const struct nnvts_model *model, const uint8_t *const *pools, const struct cpu_packs *packs,
+              struct cpu_bytes *structure, struct cpu_bytes *values) {
+    struct stream s = {.structure = structure, .values = values, .model = model, .pools = pools, .held = packs->held};
     struct nnvts_model copy = *model;
     whole(&s, &copy);
-    return !structure->failed && !values->failed;
+    uint32_t packed = (uint32_t)values->size;
+    word(&s, &packed);
+    return !structure->failed && !values->failed && packs->bytes <= UINT32_MAX - packed;
 }
 
 bool cpu_unpack(const uint8_t *structure, size_t structure_bytes, const uint8_t *values, size_t values_bytes,
-                struct cpu_arena *arena, struct nnvts_model *out) {
+                struct cpu_arena *arena, struct nnvts_model *out, size_t *packed) {
     struct stream s = {.at = structure, .left = structure_bytes, .arena = arena};
+    uint32_t at = 0;
     if (values_bytes > UINT32_MAX) return false;
     *out = (struct nnvts_model){.operand_values = values, .operand_values_bytes = (uint32_t)values_bytes};
     whole(&s, out);
-    return !s.failed && s.left == 0;
+    word(&s, &at);
+    *packed = at;
+    return !s.failed && s.left == 0 && at % CPU_ALIGN == 0 && at <= values_bytes;
 }

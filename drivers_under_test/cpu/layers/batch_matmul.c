@@ -77,11 +77,15 @@ static struct cpu_parts parts_of(const struct batches *b) {
         .c = b->c, .count = (uint32_t)batches_of(cpu_in(b->c, Y)), .describe = describe, .source = b};
 }
 
+static uint32_t packed(const struct cpu_call *c) {
+    const struct cpu_tensor *x = cpu_in(c, X), *y = cpu_in(c, Y);
+    if (!y->data || !x->known_rank || y->type == ANEURALNETWORKS_TENSOR_INT32) return 0;
+    return cpu_values_known(c, TURN_X) ? 1 << Y : 0;
+}
+
 /** A constant Y is packed once. */
 static bool prepare(const struct cpu_call *c, struct cpu_arena *arena, void **state) {
-    const struct cpu_tensor *x = cpu_in(c, X), *y = cpu_in(c, Y);
-    if (!y->data || !x->known_rank || y->type == ANEURALNETWORKS_TENSOR_INT32) return true;
-    if (!cpu_values_known(c, TURN_X)) return true;
+    if (!packed(c)) return true;
     const struct factors f = factors_of(c);
     const struct batches b = {c, f, cpu_arena_array(arena, f.n, sizeof(float))};
     const struct cpu_parts parts = parts_of(&b);
@@ -196,4 +200,5 @@ static bool run(struct cpu_call *c) {
     return cpu_in(c, X)->type == ANEURALNETWORKS_TENSOR_INT32 ? run_integers(c) : run_packed(c);
 }
 
-const struct cpu_op_fns cpu_op_batch_matmul = {.check = check, .infer = infer, .prepare = prepare, .run = run};
+const struct cpu_op_fns cpu_op_batch_matmul = {
+    .check = check, .infer = infer, .packed = packed, .prepare = prepare, .run = run};

@@ -122,13 +122,23 @@ static struct cpu_parts parts_of(const struct grouping *g) {
     };
 }
 
+/** What stands in the way of packing, an execution says. */
+static bool can_pack(const struct cpu_call *c, struct cpu_window *w, uint32_t *groups) {
+    return cpu_values_known(c, FILTER) && read_options(c, w, groups) && cpu_in(c, FILTER)->shape.dims[0] % *groups == 0;
+}
+
+/** Groups are merged only of finite inputs: others need the filter itself. */
+static uint32_t packed(const struct cpu_call *c) {
+    struct cpu_window w;
+    uint32_t groups;
+    return can_pack(c, &w, &groups) && groups == 1 ? 1 << FILTER | 1 << BIAS : 0;
+}
+
 /** Constant weights are packed once. */
 static bool prepare(const struct cpu_call *c, struct cpu_arena *arena, void **state) {
     struct cpu_window w;
     uint32_t groups;
-    if (!cpu_values_known(c, FILTER)) return true;
-    if (!read_options(c, &w, &groups) || cpu_in(c, FILTER)->shape.dims[0] % groups != 0)
-        return true; /* an execution says so */
+    if (!can_pack(c, &w, &groups)) return true;
     const struct grouping g = grouping_of(c, &w, groups);
     const struct cpu_parts parts = parts_of(&g);
     return cpu_parts_prepare(&parts, arena, state);
@@ -257,4 +267,5 @@ static bool run(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op_fns cpu_op_conv = {.check = check, .infer = infer, .prepare = prepare, .run = run};
+const struct cpu_op_fns cpu_op_conv = {
+    .check = check, .infer = infer, .packed = packed, .prepare = prepare, .run = run};

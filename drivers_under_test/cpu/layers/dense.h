@@ -37,7 +37,7 @@ struct cpu_layer {
     bool turned; /**< the weights are stored as [k, n] */
 };
 
-/** Bytes that packing takes. */
+/** Bytes that packing takes at most. */
 size_t cpu_dense_bytes(const struct cpu_kernels *kernels, const struct cpu_layer *layer);
 /** Packs into memory that is aligned to CPU_ALIGN. */
 void cpu_dense_pack(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
@@ -58,7 +58,7 @@ struct cpu_parts {
     const void *source;
 };
 
-/** Packs all parts into the arena, as *state. False: no memory. */
+/** Packs all parts, or finds them in the cache, as *state in the arena. False: no memory, or the cache is unfit. */
 bool cpu_parts_prepare(const struct cpu_parts *parts, struct cpu_arena *arena, void **state);
 
 /** The packed weights of an execution. */

@@ -28,16 +28,41 @@ static size_t panel_width(const struct cpu_kernels *kernels, size_t n, size_t fi
     return n - first <= kernels->panel / 2 ? kernels->panel / 2 : kernels->panel;
 }
 
+/** Bytes of a U8 panel for each of its columns: runs in whole fours. */
+static size_t column_bytes(const struct cpu_dense *d) { return d->run ? d->k / d->run * cpu_padded(d->run, 4) : 0; }
+
+/** Bytes of weights whose form is settled. */
+static size_t packed_bytes(const struct cpu_kernels *kernels, const struct cpu_dense *d) {
+    const size_t columns = cpu_padded(d->n, kernels->panel);
+    if (d->form == CPU_DENSE_F32) return (columns + cpu_padded(d->n, kernels->panel / 2) * d->k) * sizeof(float);
+    return columns * (2 * sizeof(double) + (d->form == CPU_DENSE_S16 ? d->k * sizeof(int16_t) : column_bytes(d)));
+}
+
+/** Where their parts lie in memory. */
+static void lay_out(const struct cpu_kernels *kernels, void *memory, struct cpu_dense *out) {
+    const size_t columns = cpu_padded(out->n, kernels->panel);
+    if (out->form == CPU_DENSE_F32) {
+        out->bias = memory;
+        out->weights = out->bias + columns;
+    } else if (out->form == CPU_DENSE_S16) {
+        out->bias64 = memory;
+        out->multiplier = out->bias64 + columns;
+        out->weights16 = (int16_t *)(out->multiplier + columns);
+    } else {
+        out->multiplier = memory;
+        out->bias32 = (int32_t *)(out->multiplier + columns);
+        out->scale = (float *)(out->bias32 + columns);
+        out->weights8 = (int8_t *)(out->scale + columns);
+    }
+}
+
 /** Packing goes in squares: reading along rows of the weights and writing along panels stay in the cache. */
 enum { SQUARE = 16 };
 
-static void pack_f32(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
-                     struct cpu_dense *out) {
+static void pack_f32(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_dense *out) {
     const size_t panel = kernels->panel, n = layer->n, k = layer->k, columns = cpu_padded(n, panel);
     const size_t across = column_step(layer), down = depth_step(layer);
     const float *from = layer->weights->data;
-    out->bias = memory;
-    out->weights = out->bias + columns;
     memcpy(out->bias, layer->bias->data, n * sizeof(float));
     memset(out->bias + n, 0, (columns - n) * sizeof(float));
     for (size_t first = 0; first < columns; first += panel) {
@@ -57,14 +82,10 @@ static int16_t centred(const struct cpu_tensor *w, size_t i) {
     return (int16_t)(((const uint8_t *)w->data)[i] - w->zero_point);
 }
 
-static void pack_s16(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
-                     struct cpu_dense *out) {
+static void pack_s16(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_dense *out) {
     const size_t panel = kernels->panel, n = layer->n, k = layer->k, columns = cpu_padded(n, panel);
     const size_t across = column_step(layer), down = depth_step(layer);
     const int32_t *bias = layer->bias->data;
-    out->bias64 = memory;
-    out->multiplier = out->bias64 + columns;
-    out->weights16 = (int16_t *)(out->multiplier + columns);
     for (size_t col = 0; col < columns; col++) {
         out->bias64[col] = col < n ? bias[col] : 0;
         out->multiplier[col] = col < n ? cpu_layer_multiplier(layer, col) : 0;
@@ -205,12 +226,8 @@ static void pack_u8(const struct cpu_kernels *kernels, const struct cpu_layer *l
                     struct cpu_dense *out) {
     const size_t columns = cpu_padded(layer->n, kernels->panel), runs = out->run ? out->k / out->run : 0;
     const size_t length = out->k > layer->k ? layer->k : out->run, groups = (out->run + 3) / 4;
-    out->multiplier = memory;
-    out->bias32 = (int32_t *)(out->multiplier + columns);
-    out->scale = (float *)(out->bias32 + columns);
-    out->weights8 = (int8_t *)(out->scale + columns);
-    memset(memory, 0, (size_t)(out->weights8 - (int8_t *)memory) + runs * groups * 4 * columns);
-    int32_t (*pack)(const struct cpu_layer *, size_t, size_t, size_t, int32_t, size_t, int8_t *) =
+    memset(memory, 0, packed_bytes(kernels, out));
+    int32_t (*pack_any)(const struct cpu_layer *, size_t, size_t, size_t, int32_t, size_t, int8_t *) =
         length % 4 == 0 && depth_step(layer) == 1 ? pack_fours : pack_run;
     int8_t *panel = out->weights8;
     for (size_t first = 0; first < columns; first += kernels->panel) {
@@ -220,42 +237,56 @@ static void pack_u8(const struct cpu_kernels *kernels, const struct cpu_layer *l
             uint32_t sum = 0;
             if (col >= layer->n) continue;
             for (size_t r = 0; r < runs; r++)
-                sum += (uint32_t)pack(layer, col, r * out->run, length, out->correction, width * 4,
-                                      panel + (r * groups * width + i) * 4);
+                sum += (uint32_t)pack_any(layer, col, r * out->run, length, out->correction, width * 4,
+                                          panel + (r * groups * width + i) * 4);
             pack_column_u8(kernels, layer, out, col, first + i, sum);
         }
         panel += runs * groups * width * 4;
     }
 }
 
-/** Settles the form, and what rows look like in it. */
-static void choose(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_dense *out) {
+/** The dense layer in a form, and what rows look like in it. */
+static struct cpu_dense in_form(const struct cpu_layer *layer, enum cpu_dense_form form, int32_t correction) {
     const size_t k = layer->k, wished = layer->run ? layer->run : k;
-    *out = (struct cpu_dense){.form = CPU_DENSE_F32, .n = layer->n, .k = k, .run = wished};
-    if (!quantised(layer)) return;
-    out->zero_point = layer->input->zero_point;
-    const struct cpu_layer_ranges ranges = kernels->gemm_u8 ? cpu_layer_ranges(layer) : (struct cpu_layer_ranges){0};
-    if (!ranges.fits) {
-        out->form = CPU_DENSE_S16;
-        out->k = out->run = cpu_padded(k, 2);
-        return;
+    struct cpu_dense d = {.form = form, .n = layer->n, .k = k, .run = wished, .correction = correction};
+    if (form == CPU_DENSE_F32) return d;
+    d.zero_point = layer->input->zero_point;
+    if (form == CPU_DENSE_S16) {
+        d.k = d.run = cpu_padded(k, 2);
+    } else {
+        d.k = k > 0 && k < 4 ? 4 : k;
+        d.run = wished < 4 ? d.k : wished;
     }
-    out->form = CPU_DENSE_U8;
-    out->correction = ranges.least < INT8_MIN || ranges.most > INT8_MAX ? ranges.least - INT8_MIN : 0;
-    out->k = k > 0 && k < 4 ? 4 : k;
-    out->run = wished < 4 ? out->k : wished;
+    return d;
+}
+
+/** Settles the form. */
+static struct cpu_dense choose(const struct cpu_kernels *kernels, const struct cpu_layer *layer) {
+    if (!quantised(layer)) return in_form(layer, CPU_DENSE_F32, 0);
+    const struct cpu_layer_ranges ranges = kernels->gemm_u8 ? cpu_layer_ranges(layer) : (struct cpu_layer_ranges){0};
+    if (!ranges.fits) return in_form(layer, CPU_DENSE_S16, 0);
+    const bool wide = ranges.least < INT8_MIN || ranges.most > INT8_MAX;
+    return in_form(layer, CPU_DENSE_U8, wide ? ranges.least - INT8_MIN : 0);
+}
+
+static void pack(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
+                 struct cpu_dense *out) {
+    lay_out(kernels, memory, out);
+    if (out->form == CPU_DENSE_F32)
+        pack_f32(kernels, layer, out);
+    else if (out->form == CPU_DENSE_S16)
+        pack_s16(kernels, layer, out);
+    else
+        pack_u8(kernels, layer, memory, out);
 }
 
 void cpu_dense_pack(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
                     struct cpu_dense *out) {
-    choose(kernels, layer, out);
-    if (out->form == CPU_DENSE_F32)
-        pack_f32(kernels, layer, memory, out);
-    else if (out->form == CPU_DENSE_S16)
-        pack_s16(kernels, layer, memory, out);
-    else
-        pack_u8(kernels, layer, memory, out);
+    *out = choose(kernels, layer);
+    pack(kernels, layer, memory, out);
 }
+
+/* ------------------------------------------------------------------------ parts */
 
 /** Bytes that any of the parts takes. */
 static size_t most_bytes(const struct cpu_parts *parts) {
@@ -275,17 +306,51 @@ static void pack_part(const struct cpu_parts *parts, uint32_t i, void *room, voi
     cpu_dense_pack(parts->c->kernels, &part.layer, memory, out);
 }
 
+/** Packs part i, and notes in which form. */
+static bool make_part(const struct cpu_parts *parts, uint32_t i, void *room, struct cpu_dense *out) {
+    const struct cpu_kernels *kernels = parts->c->kernels;
+    struct cpu_part part;
+    parts->describe(parts->source, i, room, &part);
+    *out = choose(kernels, &part.layer);
+    struct cpu_pack *made = cpu_packs_new(parts->c->packs, packed_bytes(kernels, out));
+    if (!made) return false;
+    made->form = out->form;
+    made->correction = out->correction;
+    pack(kernels, &part.layer, cpu_pack_weights(made), out);
+    return true;
+}
+
+/** A form that these kernels may have chosen for the layer. */
+static bool may_be_form(const struct cpu_kernels *kernels, const struct cpu_layer *layer, const struct cpu_pack *p) {
+    if (!quantised(layer)) return p->form == CPU_DENSE_F32 && p->correction == 0;
+    if (p->form == CPU_DENSE_S16) return p->correction == 0;
+    return p->form == CPU_DENSE_U8 && kernels->gemm_u8 && p->correction > INT8_MIN && p->correction <= -INT8_MIN;
+}
+
+/** Finds part i in the cache. The weights of the layer are not there to be read. */
+static bool find_part(const struct cpu_parts *parts, uint32_t i, struct cpu_dense *out) {
+    const struct cpu_kernels *kernels = parts->c->kernels;
+    struct cpu_packs *packs = parts->c->packs;
+    struct cpu_part part;
+    parts->describe(parts->source, i, NULL, &part);
+    struct cpu_pack *found = cpu_packs_next(packs);
+    if (!found) return false;
+    packs->unfit = !may_be_form(kernels, &part.layer, found);
+    if (packs->unfit) return false;
+    *out = in_form(&part.layer, (enum cpu_dense_form)found->form, found->correction);
+    packs->unfit = packed_bytes(kernels, out) != found->bytes;
+    if (packs->unfit) return false;
+    lay_out(kernels, cpu_pack_weights(found), out);
+    return true;
+}
+
 bool cpu_parts_prepare(const struct cpu_parts *parts, struct cpu_arena *arena, void **state) {
     struct cpu_dense *dense = *state = cpu_arena_array(arena, parts->count, sizeof *dense);
-    void *room = malloc(parts->room + 1);
-    bool ok = dense && room;
-    for (uint32_t i = 0; ok && i < parts->count; i++) {
-        struct cpu_part part;
-        parts->describe(parts->source, i, NULL, &part);
-        void *memory = cpu_arena_raw(arena, cpu_dense_bytes(parts->c->kernels, &part.layer));
-        ok = memory != NULL;
-        if (ok) pack_part(parts, i, room, memory, &dense[i]);
-    }
+    const bool cached = parts->c->packs->at != NULL;
+    void *room = cached ? NULL : malloc(parts->room + 1);
+    bool ok = dense && (cached || room);
+    for (uint32_t i = 0; ok && i < parts->count; i++)
+        ok = cached ? find_part(parts, i, &dense[i]) : make_part(parts, i, room, &dense[i]);
     free(room);
     return ok;
 }

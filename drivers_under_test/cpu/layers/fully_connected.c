@@ -49,9 +49,13 @@ static struct cpu_parts parts_of(const struct cpu_call *c) {
     return (struct cpu_parts){.c = c, .count = 1, .describe = describe, .source = c};
 }
 
+static uint32_t packed(const struct cpu_call *c) {
+    return cpu_in(c, WEIGHTS)->data && cpu_in(c, BIAS)->data ? 1 << WEIGHTS | 1 << BIAS : 0;
+}
+
 static bool prepare(const struct cpu_call *c, struct cpu_arena *arena, void **state) {
     const struct cpu_parts parts = parts_of(c);
-    return !cpu_in(c, WEIGHTS)->data || !cpu_in(c, BIAS)->data || cpu_parts_prepare(&parts, arena, state);
+    return !packed(c) || cpu_parts_prepare(&parts, arena, state);
 }
 
 struct rows {
@@ -93,4 +97,5 @@ static bool run(struct cpu_call *c) {
     return cpu_product_run(c->run, &product);
 }
 
-const struct cpu_op_fns cpu_op_fully_connected = {.check = check, .infer = infer, .prepare = prepare, .run = run};
+const struct cpu_op_fns cpu_op_fully_connected = {
+    .check = check, .infer = infer, .packed = packed, .prepare = prepare, .run = run};

@@ -164,10 +164,21 @@ static struct cpu_parts parts_of(const struct phases *p) {
     };
 }
 
+/** What stands in the way of packing, an execution says. */
+static bool can_pack(const struct cpu_call *c, struct cpu_window *o) {
+    return cpu_values_known(c, FILTER) && read_options(c, o);
+}
+
+/** The bias stands alone where no tap reaches. */
+static uint32_t packed(const struct cpu_call *c) {
+    struct cpu_window o;
+    return can_pack(c, &o) ? 1 << FILTER : 0;
+}
+
 /** Constant weights are packed once. */
 static bool prepare(const struct cpu_call *c, struct cpu_arena *arena, void **state) {
     struct cpu_window o;
-    if (!cpu_values_known(c, FILTER) || !read_options(c, &o)) return true; /* an execution says so */
+    if (!can_pack(c, &o)) return true;
     const struct phases phases = phases_of_filter(c, &o);
     const struct cpu_parts parts = parts_of(&phases);
     return cpu_parts_prepare(&parts, arena, state);
@@ -269,4 +280,5 @@ static bool run(struct cpu_call *c) {
     return true;
 }
 
-const struct cpu_op_fns cpu_op_transpose_conv = {.check = check, .infer = infer, .prepare = prepare, .run = run};
+const struct cpu_op_fns cpu_op_transpose_conv = {
+    .check = check, .infer = infer, .packed = packed, .prepare = prepare, .run = run};

@@ -133,32 +133,7 @@ static void test_sum(void **state) {
 
 /* ---------------------------------------------------------------------- caches */
 
-enum { MODEL_FILE = 0, DATA_FILE = 1, MOST_BYTES = 1 << 16 };
-
-struct files {
-    int fd[2];
-    struct nnvts_cache cache;
-};
-
-static struct files open_files(const struct nnvts_device *device) {
-    struct files f = {.fd = {memfd_create("model", MFD_CLOEXEC), memfd_create("data", MFD_CLOEXEC)}};
-    assert_true(f.fd[MODEL_FILE] >= 0 && f.fd[DATA_FILE] >= 0);
-    f.cache.model_fd_count = device->model_cache_files;
-    f.cache.data_fd_count = device->data_cache_files;
-    memset(f.cache.token, 0x5c, sizeof f.cache.token);
-    return f;
-}
-
-static const struct nnvts_cache *view(struct files *f) {
-    f->cache.model_fds = &f->fd[MODEL_FILE];
-    f->cache.data_fds = &f->fd[DATA_FILE];
-    return &f->cache;
-}
-
-static void close_files(const struct files *f) {
-    close(f->fd[0]);
-    close(f->fd[1]);
-}
+enum { MOST_BYTES = 1 << 16 };
 
 /** y = x * [2, -3] + [0.5, 1]: two operations, a constant in the model and one in a pool; z = quantised copy of q. */
 static void describe(struct net *n, struct nnvts_memory *pool) {
@@ -215,18 +190,18 @@ static void test_round_trip(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct nnvts_device *first = open_driver(drivers[i], NULL), *second = open_driver(drivers[i], NULL);
-        struct files f = open_files(first);
-        save_files(first, view(&f));
-        assert_int_equal(load_files(first, view(&f)), NNVTS_STATUS_NONE);
+        struct cache_files f = open_cache_files(first);
+        save_files(first, cache_view(&f));
+        assert_int_equal(load_files(first, cache_view(&f)), NNVTS_STATUS_NONE);
         first->release(first);
-        assert_int_equal(load_files(second, view(&f)), NNVTS_STATUS_NONE); /* the files are all it takes */
+        assert_int_equal(load_files(second, cache_view(&f)), NNVTS_STATUS_NONE); /* the files are all it takes */
         f.cache.token[31] ^= 1;
-        assert_int_equal(load_files(second, view(&f)), NNVTS_STATUS_GENERAL_FAILURE);
+        assert_int_equal(load_files(second, cache_view(&f)), NNVTS_STATUS_GENERAL_FAILURE);
         f.cache.model_fd_count = 0;
-        assert_int_equal(load_files(second, view(&f)), NNVTS_STATUS_INVALID_ARGUMENT);
-        save_files(second, view(&f)); /* is not cached, and does not fail */
+        assert_int_equal(load_files(second, cache_view(&f)), NNVTS_STATUS_INVALID_ARGUMENT);
+        save_files(second, cache_view(&f)); /* is not cached, and does not fail */
         second->release(second);
-        close_files(&f);
+        close_cache_files(&f);
     }
 }
 
@@ -235,20 +210,20 @@ static void test_every_bit(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct nnvts_device *device = open_driver(drivers[i], NULL);
-        struct files f = open_files(device);
-        save_files(device, view(&f));
+        struct cache_files f = open_cache_files(device);
+        save_files(device, cache_view(&f));
         for (int k = 0; k < 2; k++) {
             uint8_t byte;
             for (off_t at = 0; pread(f.fd[k], &byte, 1, at) == 1; at++) {
                 const uint8_t wrong = (uint8_t)(byte ^ 1u << at % 8);
                 assert_int_equal(pwrite(f.fd[k], &wrong, 1, at), 1);
-                assert_int_equal(load_files(device, view(&f)), NNVTS_STATUS_GENERAL_FAILURE);
+                assert_int_equal(load_files(device, cache_view(&f)), NNVTS_STATUS_GENERAL_FAILURE);
                 assert_int_equal(pwrite(f.fd[k], &byte, 1, at), 1);
             }
         }
-        assert_int_equal(load_files(device, view(&f)), NNVTS_STATUS_NONE);
+        assert_int_equal(load_files(device, cache_view(&f)), NNVTS_STATUS_NONE);
         device->release(device);
-        close_files(&f);
+        close_cache_files(&f);
     }
 }
 
@@ -257,17 +232,17 @@ static void test_other_isa(void **state) {
     (void)state;
     struct nnvts_device *best = open_driver("cpu", NULL), *base = open_driver("cpu", "isa=base"), *avx2 = NULL;
     const char *error = NULL;
-    struct files f = open_files(base);
-    save_files(base, view(&f));
-    assert_int_equal(load_files(base, view(&f)), NNVTS_STATUS_NONE);
+    struct cache_files f = open_cache_files(base);
+    save_files(base, cache_view(&f));
+    assert_int_equal(load_files(base, cache_view(&f)), NNVTS_STATUS_NONE);
     if (load("cpu")->open("isa=avx2", &avx2, &error) == NNVTS_STATUS_NONE) {
-        assert_int_equal(load_files(avx2, view(&f)), NNVTS_STATUS_GENERAL_FAILURE);
-        assert_int_equal(load_files(best, view(&f)), NNVTS_STATUS_GENERAL_FAILURE);
+        assert_int_equal(load_files(avx2, cache_view(&f)), NNVTS_STATUS_GENERAL_FAILURE);
+        assert_int_equal(load_files(best, cache_view(&f)), NNVTS_STATUS_GENERAL_FAILURE);
         avx2->release(avx2);
     }
     best->release(best);
     base->release(base);
-    close_files(&f);
+    close_cache_files(&f);
 }
 
 /* --------------------------------------------------------- all kinds of models */
@@ -275,7 +250,7 @@ static void test_other_isa(void **state) {
 /** A device whose prepared models all come from a cache. */
 static struct {
     struct nnvts_device base, *inner;
-    struct files files;
+    struct cache_files files;
     int loaded;
 } cached;
 
@@ -288,12 +263,12 @@ static enum nnvts_status cached_prepare(struct nnvts_device *self, const struct 
     (void)self;
     struct nnvts_prepare_config with_files = *config;
     struct nnvts_prepared_model *saved = NULL;
-    with_files.cache = view(&cached.files);
+    with_files.cache = cache_view(&cached.files);
     enum nnvts_status st = cached.inner->prepare_model(cached.inner, model, &with_files, &saved);
     if (st != NNVTS_STATUS_NONE) return st;
     saved->release(saved);
     cached.loaded++;
-    return cached.inner->prepare_from_cache(cached.inner, view(&cached.files), NNVTS_NO_TIME, out);
+    return cached.inner->prepare_from_cache(cached.inner, cache_view(&cached.files), NNVTS_NO_TIME, out);
 }
 static void cached_release(struct nnvts_device *self) {
     (void)self;
@@ -343,7 +318,7 @@ static void test_every_operation(void **state) {
                                            .open = cached_open};
         struct nnv_client plain_client = {0}, cached_client = {0};
         cached.inner = open_driver(drivers[d], NULL);
-        cached.files = open_files(cached.inner);
+        cached.files = open_cache_files(cached.inner);
         cached.loaded = 0;
         assert_int_equal(nnv_client_attach(&plain_client, load(drivers[d]), "plain", NULL, NULL), NNV_OK);
         assert_int_equal(nnv_client_attach(&cached_client, &table, "cached", NULL, NULL), NNV_OK);
@@ -356,7 +331,7 @@ static void test_every_operation(void **state) {
         assert_true(cached.loaded > 100);
         nnv_client_close(&plain_client);
         nnv_client_close(&cached_client);
-        close_files(&cached.files);
+        close_cache_files(&cached.files);
     }
     nnv_file_list_free(paths, count);
 }
@@ -400,10 +375,10 @@ static void test_forged_cpu(void **state) {
     enum { HEADER = 192, STRUCTURE_BYTES = 16, VALUES_DIGEST = 128, DIGEST = 160, TIMES = 4000 };
     static uint8_t model[MOST_BYTES], forged[MOST_BYTES];
     struct nnvts_device *device = open_driver("cpu", "threads=1");
-    struct files f = open_files(device);
+    struct cache_files f = open_cache_files(device);
     struct nnv_rng rng = nnv_rng_make(1, 2, 3);
     int taken = 0;
-    save_files(device, view(&f));
+    save_files(device, cache_view(&f));
     const size_t n = read_whole(f.fd[MODEL_FILE], model);
     for (int i = 0; i < TIMES; i++) {
         memcpy(forged, model, n);
@@ -416,13 +391,13 @@ static void test_forged_cpu(void **state) {
         cpu_digest_add(&d, forged + HEADER, (size_t)structure);
         cpu_digest_end(&d, forged + DIGEST);
         write_whole(f.fd[MODEL_FILE], forged, size);
-        const bool ok = try_load(device, view(&f));
+        const bool ok = try_load(device, cache_view(&f));
         if (i == 0) assert_true(ok); /* the seal of this test is the driver's */
         taken += ok;
     }
     assert_true(taken < TIMES / 2);
     device->release(device);
-    close_files(&f);
+    close_cache_files(&f);
 }
 
 static void test_forged_reference(void **state) {
@@ -430,9 +405,9 @@ static void test_forged_reference(void **state) {
     enum { HEADER = 96, JSON_BYTES = 12, DIGEST = 64, TIMES = 2000 };
     static uint8_t model[MOST_BYTES], forged[MOST_BYTES];
     struct nnvts_device *device = open_driver("reference", NULL);
-    struct files f = open_files(device);
+    struct cache_files f = open_cache_files(device);
     struct nnv_rng rng = nnv_rng_make(1, 2, 3);
-    save_files(device, view(&f));
+    save_files(device, cache_view(&f));
     const size_t n = read_whole(f.fd[MODEL_FILE], model);
     for (int i = 0; i < TIMES; i++) {
         memcpy(forged, model, n);
@@ -445,11 +420,11 @@ static void test_forged_reference(void **state) {
         nnv_sha256_add(&h, forged + HEADER, json);
         nnv_sha256_end(&h, forged + DIGEST);
         write_whole(f.fd[MODEL_FILE], forged, size);
-        const bool ok = try_load(device, view(&f));
+        const bool ok = try_load(device, cache_view(&f));
         if (i == 0) assert_true(ok);
     }
     device->release(device);
-    close_files(&f);
+    close_cache_files(&f);
 }
 
 int main(void) {
