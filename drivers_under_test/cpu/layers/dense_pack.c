@@ -59,6 +59,21 @@ static void lay_out(const struct cpu_kernels *kernels, void *memory, struct cpu_
 /** Packing goes in squares: reading along rows of the weights and writing along panels stay in the cache. */
 enum { SQUARE = 16 };
 
+typedef float four __attribute__((vector_size(16)));
+
+/** Four columns and four of their values, turned: from lies `across` values apart, to `width`. */
+static void turn_four(const float *from, size_t across, float *to, size_t width) {
+    four r[4];
+    for (size_t i = 0; i < 4; i++) memcpy(&r[i], from + i * across, sizeof *r);
+    const four a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5), b = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
+    const four c = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5), d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+    r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+    r[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+    r[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+    r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+    for (size_t i = 0; i < 4; i++) memcpy(to + i * width, &r[i], sizeof *r);
+}
+
 static void pack_f32(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_dense *out) {
     const size_t panel = kernels->panel, n = layer->n, k = layer->k, columns = cpu_padded(n, panel);
     const size_t across = column_step(layer), down = depth_step(layer);
@@ -67,9 +82,15 @@ static void pack_f32(const struct cpu_kernels *kernels, const struct cpu_layer *
     memset(out->bias + n, 0, (columns - n) * sizeof(float));
     for (size_t first = 0; first < columns; first += panel) {
         const size_t width = panel_width(kernels, n, first);
-        for (size_t i0 = 0; i0 < k; i0 += SQUARE)
+        float *const panel_at = out->weights + first * k;
+        /* all columns are there, and their values lie side by side */
+        const size_t fours = down == 1 && first + width <= n ? k / 4 * 4 : 0;
+        for (size_t i = 0; i < fours; i += 4)
+            for (size_t col = 0; col < width; col += 4)
+                turn_four(from + (first + col) * across + i, across, panel_at + i * width + col, width);
+        for (size_t i0 = fours; i0 < k; i0 += SQUARE)
             for (size_t col = first; col < first + width; col++) {
-                float *to = out->weights + first * k + col - first;
+                float *to = panel_at + col - first;
                 for (size_t i = i0; i < k && i < i0 + SQUARE; i++)
                     to[i * width] = col < n ? from[col * across + i * down] : 0;
             }
