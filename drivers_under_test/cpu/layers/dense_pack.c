@@ -103,28 +103,6 @@ static int16_t centred(const struct cpu_tensor *w, size_t i) {
     return (int16_t)(((const uint8_t *)w->data)[i] - w->zero_point);
 }
 
-static void pack_s16(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_dense *out) {
-    const size_t panel = kernels->panel, n = layer->n, k = layer->k, columns = cpu_padded(n, panel);
-    const size_t across = column_step(layer), down = depth_step(layer);
-    const int32_t *bias = layer->bias->data;
-    for (size_t col = 0; col < columns; col++) {
-        out->bias64[col] = col < n ? bias[col] : 0;
-        out->multiplier[col] = col < n ? cpu_layer_multiplier(layer, col) : 0;
-    }
-    for (size_t first = 0; first < columns; first += panel)
-        for (size_t i0 = 0; i0 < out->k; i0 += SQUARE)
-            for (size_t col = first; col < first + panel; col++) {
-                int16_t *to = out->weights16 + first * out->k + (col - first) * 2;
-                for (size_t i = i0; i < out->k && i < i0 + SQUARE; i++)
-                    to[i / 2 * 2 * panel + i % 2] =
-                        col < n && i < k ? centred(layer->weights, col * across + i * down) : 0;
-            }
-}
-
-int32_t cpu_layer_weight(const struct cpu_layer *layer, size_t c, size_t i) {
-    return centred(layer->weights, c * column_step(layer) + i * depth_step(layer));
-}
-
 /** Stored bytes of quantised weights: centred they are (byte ^ flip) - zero. */
 struct stored {
     uint8_t flip, zero;
@@ -133,6 +111,34 @@ struct stored {
 static struct stored stored_of(const struct cpu_tensor *w) {
     if (w->type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL) return (struct stored){0x80, 128};
     return (struct stored){0, (uint8_t)w->zero_point};
+}
+
+static void pack_s16(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_dense *out) {
+    const size_t panel = kernels->panel, n = layer->n, k = layer->k, columns = cpu_padded(n, panel);
+    const size_t across = column_step(layer), down = depth_step(layer);
+    const int32_t *bias = layer->bias->data;
+    const uint8_t *from = layer->weights->data;
+    const struct stored s = stored_of(layer->weights);
+    for (size_t col = 0; col < columns; col++) {
+        out->bias64[col] = col < n ? bias[col] : 0;
+        out->multiplier[col] = col < n ? cpu_layer_multiplier(layer, col) : 0;
+    }
+    for (size_t first = 0; first < columns; first += panel)
+        for (size_t i0 = 0; i0 < out->k; i0 += SQUARE)
+            for (size_t col = first; col < first + panel; col++) {
+                int16_t *to = out->weights16 + first * out->k + i0 * panel + (col - first) * 2;
+                const uint8_t *at = from + col * across + i0 * down;
+                for (size_t i = i0; i < out->k && i < i0 + SQUARE; i += 2, to += 2 * panel, at += 2 * down) {
+                    const bool one = col < n && i < k, two = col < n && i + 1 < k;
+                    const int16_t pair[] = {(int16_t)((one ? at[0] ^ s.flip : s.zero) - s.zero),
+                                            (int16_t)((two ? at[down] ^ s.flip : s.zero) - s.zero)};
+                    memcpy(to, pair, sizeof pair);
+                }
+            }
+}
+
+int32_t cpu_layer_weight(const struct cpu_layer *layer, size_t c, size_t i) {
+    return centred(layer->weights, c * column_step(layer) + i * depth_step(layer));
 }
 
 /** Of the centred weights of a column. */
