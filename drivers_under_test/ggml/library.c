@@ -31,7 +31,7 @@ static bool find_best(const char *folder, char path[PATH_BYTES]) {
         if (handle) dlclose(handle);
         if (score <= best || strlen(found.gl_pathv[i]) >= PATH_BYTES) continue;
         best = score;
-        strcpy(path, found.gl_pathv[i]);
+        snprintf(path, PATH_BYTES, "%s", found.gl_pathv[i]);
     }
     globfree(&found);
     return best > 0;
@@ -50,7 +50,7 @@ static const char *find(const char *lib, const char *backend, char path[PATH_BYT
             "them",
             folder);
     if (!S_ISDIR(info.st_mode)) {
-        strcpy(path, folder);
+        snprintf(path, PATH_BYTES, "%s", folder);
         return backend ? "backend=NAME is for a folder of backends" : NULL;
     }
     if (!backend)

@@ -71,7 +71,7 @@ static gg_tensor *part(struct gg_conversion *c, const int64_t *start, const int6
 void gg_slice(struct gg_conversion *c) {
     const struct engine_tensor *y = engine_out(&c->op, 0);
     const int32_t *starts = gg_list(c, 1);
-    int64_t start[ENGINE_MAX_RANK], count[ENGINE_MAX_RANK], step[ENGINE_MAX_RANK];
+    int64_t start[ENGINE_MAX_RANK], count[ENGINE_MAX_RANK], step[ENGINE_MAX_RANK] = {0};
     if (!engine_constant(&c->op, 2, 2)) gg_refuse(c, "a parameter is no constant");
     for (uint32_t i = 0; starts && i < y->rank; i++) {
         start[i] = starts[i];
@@ -85,7 +85,7 @@ void gg_strided_slice(struct gg_conversion *c) {
     const struct engine_tensor *x = engine_in(&c->op, 0);
     const int32_t *starts = gg_list(c, 1), *ends = gg_list(c, 2), *steps = gg_list(c, 3);
     const int32_t begin = engine_int(&c->op, 4, 0), end = engine_int(&c->op, 5, 0), shrink = engine_int(&c->op, 6, 0);
-    int64_t start[ENGINE_MAX_RANK], count[ENGINE_MAX_RANK], step[ENGINE_MAX_RANK];
+    int64_t start[ENGINE_MAX_RANK], count[ENGINE_MAX_RANK], step[ENGINE_MAX_RANK] = {0};
     if (!starts || !ends || !steps || c->op.not_constant) return;
     for (uint32_t i = 0; i < x->rank; i++) {
         const int64_t extent = x->dims[i];
@@ -106,7 +106,7 @@ void gg_strided_slice(struct gg_conversion *c) {
 void gg_split(struct gg_conversion *c) {
     const struct engine_tensor *x = engine_in(&c->op, 0);
     const uint32_t axis = engine_axis(engine_int(&c->op, 1, 0), x->rank), n = c->op.node->out_count;
-    int64_t start[ENGINE_MAX_RANK] = {0}, count[ENGINE_MAX_RANK], step[ENGINE_MAX_RANK];
+    int64_t start[ENGINE_MAX_RANK] = {0}, count[ENGINE_MAX_RANK], step[ENGINE_MAX_RANK] = {0};
     if (!engine_constant(&c->op, 1, 2)) gg_refuse(c, "a parameter is no constant");
     gg_dims(x, count);
     count[axis] /= n;
