@@ -58,4 +58,10 @@ test_costs_exactly_its_own_cases() {
         same "$(verdicts bad | wc -l)" "$(verdicts good | wc -l)"
     done
 }
+# Two threads that execute a model at once; one of them after the other, as before, finds nothing.
+test_scratch_that_is_shared() {
+    check 1 nnvts run --driver faulty:scratch-shared --suite exec --filter 'exec/at_once/*' --flakes 0 --out out
+    [ "$(verdict out FAIL)" -gt 50 ] || fail "only $(verdict out FAIL) cases of operations fail"
+    check 0 nnvts run --driver faulty:scratch-shared --suite exec --filter 'exec/again/*' --out out
+}
 run_tests

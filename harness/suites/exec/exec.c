@@ -12,7 +12,7 @@ static const struct nnv_exec_group *const groups[] = {
     &nnv_exec_sync,     &nnv_exec_async,  &nnv_exec_fenced, &nnv_exec_burst,
     &nnv_exec_reusable, &nnv_exec_timing, &nnv_exec_memory, &nnv_exec_many,
 };
-enum { GROUPS = sizeof groups / sizeof *groups, AGAIN = GROUPS };
+enum { GROUPS = sizeof groups / sizeof *groups, AGAIN = GROUPS, AT_ONCE };
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
     (void)config;
@@ -32,7 +32,8 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
                 st = nnv_list_case(list, made, err, "%s/work", row);
             }
         }
-    return st ? st : nnv_exec_list_again(list, (struct nnv_case){.a = AGAIN}, err);
+    if (!st) st = nnv_exec_list_again(list, (struct nnv_case){.a = AGAIN}, err);
+    return st ? st : nnv_exec_list_at_once(list, (struct nnv_case){.a = AT_ONCE}, err);
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
@@ -41,6 +42,8 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
     nnv_context_begin(&s, env, result);
     if (c->a == AGAIN) {
         nnv_exec_again(&x, c);
+    } else if (c->a == AT_ONCE) {
+        nnv_exec_at_once(&x, c);
     } else if (c->a >= GROUPS || c->b >= groups[c->a]->count || c->d >= nnv_fixture_count) {
         nnv_context_error(&s, "there is no such case");
     } else {

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file each.c Each operation alone: executed with some inputs, with others, and with the first again, as a state is
+ * the caller's and nothing of an execution may show in the next; and by two threads at once. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "harness/suites/exec/exec.h"
+#include "harness/suites/kit/cases.h"
+#include "randgraph/single/single.h"
+
+enum { VARIANTS = 3, ROUNDS = 3 };
+
+/** Numbers that are turned by one break what these demand of them: keys ascend, corners of boxes are in order. */
+static bool has_order(const struct nnv_op *op) {
+    switch (op->code) {
+    case ANEURALNETWORKS_HASHTABLE_LOOKUP:
+    case ANEURALNETWORKS_ROI_ALIGN:
+    case ANEURALNETWORKS_ROI_POOLING:
+    case ANEURALNETWORKS_AXIS_ALIGNED_BBOX_TRANSFORM:
+        return true;
+    }
+    return false;
+}
+
+/** Of one signature, by the operation's code and `turn`; turn negative: of all. */
+static enum nnv_status list_variant(struct nnv_case_list *list, struct nnv_case made, const char *group,
+                                    const struct nnv_op *op, int variant, int turn, struct nnv_err *err) {
+    const int first = turn < 0 ? 0 : (op->code + turn) % op->nsigs, end = turn < 0 ? op->nsigs : first + 1;
+    enum nnv_status st = NNV_OK;
+    for (int sig = first; sig < end && !st; sig++) {
+        char name[96];
+        made.op = op->name;
+        made.type = nnv_type(op->sigs[sig].type[NNV_T])->tag;
+        made.data = op;
+        made.b = (uint64_t)sig;
+        made.d = (uint64_t)variant;
+        st = nnv_list_case(list, made, err, "exec/%s/%s/%s/%s", group, op->name,
+                           nnv_single_sig_name(op, sig, name, sizeof name), op->variants[variant]);
+    }
+    return st;
+}
+
+enum nnv_status nnv_exec_list_again(struct nnv_case_list *list, struct nnv_case made, struct nnv_err *err) {
+    size_t n;
+    const struct nnv_op *const *ops = nnv_ops(&n);
+    enum nnv_status st = NNV_OK;
+    for (size_t i = 0; i < n; i++) {
+        if (has_order(ops[i]) || ops[i]->sizes) continue;
+        const bool state = nnv_op_is_recurrent(ops[i]); /* without one a signature, of all types in turn */
+        const int variants = state ? VARIANTS : 1;
+        for (int variant = 0; variant < variants && variant < nnv_single_variants(ops[i]) && !st; variant++)
+            st = list_variant(list, made, "again", ops[i], variant, state ? -1 : 0, err);
+    }
+    return st;
+}
+
+/* The last variants are those with an axis, a layout, large images. */
+enum nnv_status nnv_exec_list_at_once(struct nnv_case_list *list, struct nnv_case made, struct nnv_err *err) {
+    size_t n;
+    const struct nnv_op *const *ops = nnv_ops(&n);
+    enum nnv_status st = NNV_OK;
+    for (size_t i = 0; i < n; i++) {
+        const int variants = nnv_single_variants(ops[i]);
+        if (has_order(ops[i]) || ops[i]->sizes || ops[i]->check_subgraphs) continue;
+        for (int variant = variants > VARIANTS ? variants - VARIANTS : 0; variant < variants && !st; variant++)
+            st = list_variant(list, made, "at_once", ops[i], variant, variant, err);
+    }
+    return st;
+}
+
+/** Draws the case's model, and prepares it. False: the case is over. */
+static bool make(struct nnv_exec *x, const struct nnv_case *c, int index) {
+    const struct nnv_single what = {
+        .op = c->data, .sig = (int)c->b, .variant = (int)c->d, .index = index, .seed = x->seed, .name = c->name};
+    struct nnv_spec *spec;
+    struct nnv_err err = {0};
+    if (nnv_single_build(&what, x->s->env->arena, &spec, &err) != NNV_OK) {
+        nnv_context_error(x->s, "%s", err.text);
+        return false;
+    }
+    return nnv_result_level(x->s->env, spec->min_version, x->s->result) && nnv_context_model(x->s, spec, &x->fixture) &&
+           nnv_context_ready(x->s, &x->fixture, &x->prepared, &x->values);
+}
+
+/** Two sets of inputs, and a request for each. */
+static bool make_inputs(struct nnv_exec *x, struct nnv_fixture *fixtures, struct nnv_request *values) {
+    const bool ok = nnv_exec_variants(x, NNV_POOL_READ_ONLY, 2, fixtures, values);
+    for (int i = 0; ok && i < 2; i++) nnv_context_forgive_choices(&fixtures[i]);
+    return ok;
+}
+
+/* ------------------------------------------------------------------------ again */
+
+/** In the same memory, and by the same execution or burst where the mode has one that serves again. */
+static bool in_place(struct nnv_exec *x, enum nnv_mode mode, const struct nnv_fixture *fixtures) {
+    struct nnv_exec_run run;
+    int64_t tokens[NNV_MOST_TOKENS];
+    if (!nnv_exec_make(x, &run, x->prepared, mode, &x->values, NULL)) return false;
+    for (int i = 0; i < NNV_MOST_TOKENS; i++) tokens[i] = 1 + i;
+    run.x.tokens = tokens;
+    bool ok = mode != NNV_MODE_REUSABLE || nnv_context_open(x->s, &run.x);
+    for (int i = 0; i < ROUNDS && ok; i++) {
+        nnv_context_fill(&x->values, &fixtures[i % 2]);
+        ok = nnv_exec_once(x, &run);
+    }
+    nnv_exec_end(x, &run);
+    return ok;
+}
+
+void nnv_exec_again(struct nnv_exec *x, const struct nnv_case *c) {
+    struct nnv_fixture fixtures[2];
+    struct nnv_request values[2];
+    bool ok = make(x, c, 0) && make_inputs(x, fixtures, values);
+    for (int mode = 0; mode < NNV_MODES && ok; mode++) {
+        if (!nnv_mode_offered(x->prepared, (enum nnv_mode)mode)) continue;
+        for (int i = 0; i < ROUNDS && ok; i++)
+            ok = nnv_exec_run(x, x->prepared, (enum nnv_mode)mode, &values[i % 2], NULL);
+        ok = ok && in_place(x, (enum nnv_mode)mode, fixtures);
+    }
+}
+
+/* ---------------------------------------------------------------------- at once */
+
+enum { FEWEST_RUNS = 4, SHAPE_INDEX = 2 }; /* index 0 has the smallest shapes */
+static const uint64_t LONG_ENOUGH_NS = 1000000;
+
+/** A thread that executes the model until an answer is another than it was alone. */
+struct racer {
+    struct nnvts_prepared_model *prepared;
+    struct nnv_request *values;
+    void *alone[NNV_FIXTURE_MAX_IO]; /**< its outputs when nothing else ran */
+    enum nnvts_status status;        /**< of the last execution */
+    atomic_int *waiting;
+    pthread_t thread;
+};
+
+static bool is_as_alone(const struct racer *r) {
+    for (uint32_t i = 0; i < r->values->abi.output_count; i++)
+        if (memcmp(r->values->output_at[i], r->alone[i], r->values->out[i].bytes) != 0) return false;
+    return true;
+}
+
+static void *race(void *arg) {
+    struct racer *r = arg;
+    atomic_fetch_sub(r->waiting, 1);
+    uint64_t start = nnv_now_ns();
+    while (atomic_load(r->waiting) > 0) /* both on a processor when it begins, unless there is but one */
+        if (nnv_now_ns() - start > LONG_ENOUGH_NS) sched_yield();
+    start = nnv_now_ns();
+    for (int i = 0; i < FEWEST_RUNS || nnv_now_ns() - start < LONG_ENOUGH_NS; i++) {
+        struct nnv_execution x = nnv_execution_make(NNV_MODE_SYNC, r->prepared, r->values);
+        nnv_request_reset(r->values);
+        nnv_execute(&x);
+        r->status = x.status;
+        if (x.status != NNVTS_STATUS_NONE || !is_as_alone(r)) break;
+    }
+    return NULL;
+}
+
+static bool run_alone(struct nnv_exec *x, struct racer *r) {
+    if (!nnv_context_execute(x->s, r->prepared, r->values)) return false;
+    for (uint32_t i = 0; i < r->values->abi.output_count; i++) {
+        r->alone[i] = nnv_arena_copy(x->s->env->arena, r->values->output_at[i], r->values->out[i].bytes);
+        if (!r->alone[i]) return nnv_context_error(x->s, "out of memory");
+    }
+    return true;
+}
+
+/* An answer that differs is judged by its budgets: engines need not repeat themselves to the bit. */
+void nnv_exec_at_once(struct nnv_exec *x, const struct nnv_case *c) {
+    struct nnv_fixture fixtures[2];
+    struct nnv_request values[2];
+    struct racer racers[2];
+    atomic_int waiting = 2;
+    bool ok = make(x, c, SHAPE_INDEX) && make_inputs(x, fixtures, values);
+    for (int i = 0; i < 2 && ok; i++) {
+        racers[i] = (struct racer){.prepared = x->prepared, .values = &values[i], .waiting = &waiting};
+        ok = run_alone(x, &racers[i]);
+    }
+    if (!ok) return;
+    nnv_context_enter(x->s, NNV_PHASE_EXECUTE);
+    x->s->mode = (int)NNV_MODE_SYNC + 1;
+    if (pthread_create(&racers[1].thread, NULL, race, &racers[1]) != 0) {
+        nnv_context_error(x->s, "no thread");
+        return;
+    }
+    race(&racers[0]);
+    pthread_join(racers[1].thread, NULL);
+    for (int i = 0; i < 2 && ok; i++)
+        ok = nnv_context_check_values(x->s, "execute while another thread executes the model", racers[i].status,
+                                      &values[i]);
+}
