@@ -98,6 +98,23 @@ static bool rank_above(struct draft *d, struct nnv_operand *o) {
 static bool output_rank(struct draft *d) { return rank_above(d, output(d)); }
 static bool input_rank(struct draft *d) { return nnv_type(input(d, 0)->type)->tensor && rank_above(d, input(d, 0)); }
 
+/* Weights twice, one behind the other, where their first extent is 1. */
+static bool weights_twice(struct draft *d) {
+    if (d->op->nin < 2) return false;
+    struct nnv_operand *o = input(d, 1);
+    uint32_t *dims = nnv_arena_copy(d->arena, o->dims, o->rank * sizeof *dims);
+    char *data = NNV_NEW(d->arena, char, 2 * o->bytes + 1);
+    if (!dims || !data || !nnv_type(o->type)->tensor || o->rank < 2 || dims[0] != 1 || !nnv_is_constant(o))
+        return false;
+    memcpy(data, o->data, o->bytes);
+    memcpy(data + o->bytes, o->data, o->bytes);
+    dims[0] = 2;
+    o->dims = dims;
+    o->data = data;
+    o->bytes *= 2;
+    return true;
+}
+
 static bool output_scale(struct draft *d) {
     struct nnv_operand *o = output(d);
     o->scale *= 1.5f;
@@ -138,7 +155,7 @@ static const struct mistake mistakes[] = {
     {"a wrong extent of output", output_extent}, {"a rank above of output", output_rank},
     {"a rank above of input", input_rank},       {"another scale of output", output_scale},
     {"an attribute of -77", attribute},          {"one output more", surplus_output},
-    {"subgraphs swapped", subgraphs_swapped},
+    {"subgraphs swapped", subgraphs_swapped},    {"weights twice", weights_twice},
 };
 enum { MISTAKES = sizeof mistakes / sizeof *mistakes };
 _Static_assert((int)MISTAKES == (int)NNV_REFUSED_KINDS, "cases are listed for each");
