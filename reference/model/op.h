@@ -227,6 +227,7 @@ struct nnv_op {
     enum nnv_zero zero;
     bool linear;    /**< integer inputs give integer results: exact cases exist */
     bool moves;     /**< only carries elements from one place to another, numbers as they are */
+    bool bounds;    /**< an index out of range fails the execution; elsewhere NNAPI does not say what becomes of it */
     bool raw;       /**< works on the encoding of its inputs (hashes them) */
     bool unary;     /**< elementwise on one tensor: exhaustive 8-bit sweeps exist */
     bool pairs;     /**< elementwise on two tensors of type T: exhaustive sweeps of 8-bit pairs exist */

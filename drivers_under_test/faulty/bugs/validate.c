@@ -174,6 +174,8 @@ static const struct bug bugs[] = {
         .from = WAS(INVALID_ARGUMENT), .to = NNVTS_STATUS_GENERAL_FAILURE),
     BUG("bad-index-aborts", "an operand index that is used unchecked", "all models", .on = ON(SUPPORTED),
         .when = has_bad_index, .strike = strike_abort),
+    BUG_OF(EMBEDDING_LOOKUP, "lookup-never-fails", "an index out of range that is not told", "EMBEDDING_LOOKUP",
+           .on = ON(EXECUTE), .from = WAS(GENERAL_FAILURE) | WAS(INVALID_ARGUMENT), .to = NNVTS_STATUS_NONE),
     BUG("spoiled-by-refusal", "a refused model leaves state behind", "the first execution after a refusal",
         .on = ON(PREPARE), .after = note_refusal, .tamper = spoil_once),
     BUG("unused-operand-refused", "a legal model is refused: an operand without readers", "models with such an operand",

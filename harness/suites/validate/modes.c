@@ -85,6 +85,7 @@ bool nnv_request_refused(struct nnv_context *s, struct nnvts_prepared_model *pre
         if (nnv_is_late(s)) r.statuses |= NNV_ST_FAILURE;
         /* Below level 3 an output of unknown size is what is wrong. */
         if (s->device->feature_level < 3 && r.statuses & NNV_ST_TOO_SMALL) r.statuses |= NNV_ST_INVALID;
+        if (m->fails) r.statuses &= NNV_ST_INVALID | NNV_ST_FAILURE;
         r.x.request = &m->request;
         r.x.tokens = m->no_tokens ? NULL : m->tokens;
         r.x.wait_for = m->wait_for;

@@ -227,8 +227,11 @@ static bool numbers(struct nnv_request_mutation *m) {
     for (uint32_t i = 0; in && i < main->nin; i++) {
         bool is = false;
         for (uint32_t k = 0; k < main->noperations; k++)
-            for (uint32_t n = 0; n < main->operations[k].nin; n++)
-                is |= main->operations[k].in[n] == main->in[i] && is_number(&main->operations[k], n);
+            for (uint32_t n = 0; n < main->operations[k].nin; n++) {
+                if (main->operations[k].in[n] != main->in[i] || !is_number(&main->operations[k], n)) continue;
+                is = true;
+                m->fails |= nnv_op(main->operations[k].type)->bounds;
+            }
         const int32_t type = main->operands[main->in[i]].type;
         if (!is || in[i].bytes == 0 || nnv_type(type)->kind != NNV_KIND_INT) continue;
         int32_t *to = nnv_arena_alloc(m->arena, in[i].bytes, sizeof *to);
@@ -239,6 +242,7 @@ static bool numbers(struct nnv_request_mutation *m) {
     }
     m->in = in;
     m->failed = !in;
+    m->fails &= changed;
     return changed;
 }
 

@@ -181,6 +181,7 @@ struct nnv_request_mutation {
     struct nnvts_memory pools[3];
     int64_t tokens[3];
     bool no_tokens;
+    bool fails; /**< whatever the row lets be, the execution fails */
     const int *wait_for;
     uint32_t wait_for_count;
     bool failed;

@@ -203,15 +203,21 @@ static void hashtable_sample(struct nnv_sample *s) {
     nnv_sample_tensor(s, VALUES, rank, dims);
 }
 
-#define RECORD(NAME, KIND, FORMULA)                                                                                    \
+#define RECORD(NAME, KIND, FORMULA, BOUNDS)                                                                            \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
-        NNV_OP_NAMED(NAME),       .level = 1,                                                                          \
-        .formula = FORMULA,       NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                          \
-        NNV_OP_SIGS(KIND##_sigs), .rounding = NNV_ROUND_NONE,                                                          \
-        .linear = true,           .moves = true,                                                                       \
-        NNV_OP_HOOKS(KIND##_),    NNV_OP_FACTORS(KIND##_factors),                                                      \
+        NNV_OP_NAMED(NAME),                                                                                            \
+        .level = 1,                                                                                                    \
+        .formula = FORMULA,                                                                                            \
+        NNV_OP_FORM(KIND##_inputs, KIND##_outputs),                                                                    \
+        NNV_OP_SIGS(KIND##_sigs),                                                                                      \
+        .rounding = NNV_ROUND_NONE,                                                                                    \
+        .linear = true,                                                                                                \
+        .moves = true,                                                                                                 \
+        .bounds = BOUNDS,                                                                                              \
+        NNV_OP_HOOKS(KIND##_),                                                                                         \
+        NNV_OP_FACTORS(KIND##_factors),                                                                                \
     }
 
-RECORD(EMBEDDING_LOOKUP, embedding, "y[i, ...] = values[lookups[i], ...]");
+RECORD(EMBEDDING_LOOKUP, embedding, "y[i, ...] = values[lookups[i], ...]", true);
 RECORD(HASHTABLE_LOOKUP, hashtable,
-       "j = index of lookups[i] in keys: y[i, ...] = values[j, ...], hits[i] = 1; no such key: zero bytes, 0");
+       "j = index of lookups[i] in keys: y[i, ...] = values[j, ...], hits[i] = 1; no such key: zero bytes, 0", false);
