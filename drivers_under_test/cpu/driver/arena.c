@@ -131,7 +131,7 @@ void *cpu_blocks_get(struct cpu_blocks *blocks, size_t bytes) {
     struct cpu_block *grown = realloc(blocks->blocks, (blocks->count + 1) * sizeof *grown);
     if (!grown) return NULL;
     blocks->blocks = grown;
-    void *data = aligned(bytes + CPU_ALIGN);
+    void *data = cpu_pages_new(bytes + CPU_ALIGN);
     if (!data) return NULL;
     grown[blocks->count++] = (struct cpu_block){.data = data, .capacity = bytes, .used = true};
     return data;
@@ -147,7 +147,8 @@ void cpu_blocks_reset(struct cpu_blocks *blocks) {
 }
 
 void cpu_blocks_free(struct cpu_blocks *blocks) {
-    for (size_t i = 0; i < blocks->count; i++) free(blocks->blocks[i].data);
+    for (size_t i = 0; i < blocks->count; i++)
+        cpu_pages_free(blocks->blocks[i].data, blocks->blocks[i].capacity + CPU_ALIGN);
     free(blocks->blocks);
     *blocks = (struct cpu_blocks){0};
 }
