@@ -72,7 +72,8 @@ static enum nnvts_status prepare_all(struct cpu_program *p, struct cpu_packs *pa
         m->tensors[i].data = NULL;
         m->tensors[i].borrowed = false;
     }
-    return cached || cpu_model_own_constants(m) ? NNVTS_STATUS_NONE : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+    return cached || cpu_model_own_constants(m, p->kernels) ? NNVTS_STATUS_NONE
+                                                            : NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
 static bool note_ends(struct cpu_program *p) {

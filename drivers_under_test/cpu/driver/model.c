@@ -266,10 +266,10 @@ bool cpu_model_convert_constants(struct cpu_model *model, const struct cpu_kerne
     return true;
 }
 
-bool cpu_model_own_constants(struct cpu_model *model) {
+bool cpu_model_own_constants(struct cpu_model *model, const struct cpu_kernels *kernels) {
     for (uint32_t i = 0; i < model->tensor_count; i++) {
         struct cpu_tensor *t = &model->tensors[i];
-        if (t->borrowed && cpu_is_tensor(t->type) && !own(model, NULL, t)) return false;
+        if (t->borrowed && cpu_is_tensor(t->type) && !own(model, kernels, t)) return false;
     }
     return true;
 }

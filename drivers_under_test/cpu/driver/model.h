@@ -71,7 +71,7 @@ size_t cpu_model_constant_bytes(const struct cpu_model *model);
  * memory. */
 bool cpu_model_convert_constants(struct cpu_model *model, const struct cpu_kernels *kernels, const bool *except);
 /** Copies what is borrowed still into the model's memory. False: no memory. */
-bool cpu_model_own_constants(struct cpu_model *model);
+bool cpu_model_own_constants(struct cpu_model *model, const struct cpu_kernels *kernels);
 /** True if node i has kernels for its types. */
 bool cpu_model_supports(const struct cpu_model *model, uint32_t i);
 /** Frees all; all zero is allowed. */

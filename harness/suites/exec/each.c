@@ -165,7 +165,7 @@ static bool run_alone(struct nnv_exec *x, struct racer *r) {
     if (!nnv_context_execute(x->s, r->prepared, r->values)) return false;
     for (uint32_t i = 0; i < r->values->abi.output_count; i++) {
         r->alone[i] = nnv_arena_copy(x->s->env->arena, r->values->output_at[i], r->values->out[i].bytes);
-        if (!r->alone[i]) return nnv_context_error(x->s, "out of memory");
+        if (!r->alone[i]) return nnv_context_error(x->s, NNV_OUT_OF_MEMORY);
     }
     return true;
 }
