@@ -137,11 +137,20 @@ bool or_reverse(struct or_conversion *c) {
     return true;
 }
 
+/** Negative indices become the first that is too large: ONNX counts them from the end, NNAPI lets the execution fail.
+ */
+static int from_start(struct or_conversion *c, int indices, uint32_t rows) {
+    const int negative = or_node(c, "Less", indices, or_number(c, OR_INT32, 0), OR_NOWHERE);
+    return or_node(c, "Where", negative, or_number(c, OR_INT32, rows), indices);
+}
+
 /** Lines of an embedding, too: its indices come first. */
 bool or_gather(struct or_conversion *c) {
     const bool is_lookup = c->op.node->code == ANEURALNETWORKS_EMBEDDING_LOOKUP;
     const int32_t axis = is_lookup ? 0 : engine_int(&c->op, 1, 0);
-    const int values = or_in(c, is_lookup ? 1 : 0), indices = or_in(c, is_lookup ? 0 : 2);
+    const int values = or_in(c, is_lookup ? 1 : 0);
+    int indices = or_in(c, is_lookup ? 0 : 2);
+    if (is_lookup) indices = from_start(c, indices, engine_in(&c->op, 1)->dims[0]);
     or_attribute(c, "axis", axis);
     or_out(c, 0, or_node(c, c->name, values, indices, OR_NOWHERE));
     return true;
