@@ -41,6 +41,12 @@ static double wrapped(const struct nnv_fault_output *y, const struct nnv_fault *
     return held(y, f, i, wrap);
 }
 
+/** The multiplier from the sum to the output, which is above 1, taken for 1. */
+static double not_multiplied(const struct nnv_fault_output *y, const struct nnv_fault *f, size_t i) {
+    return y->exact && isfinite(y->exact[i]) ? rounded(y, nearbyint(y->exact[i] / f->unit) * (double)y->scale)
+                                             : y->v[i];
+}
+
 static void generate(struct nnv_fault_list *l, double unit, double offset, const char *what) {
     for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
         struct nnv_fault f = {.value = limits[k].low, .other = limits[k].high, .unit = unit, .offset = offset};
@@ -101,7 +107,11 @@ void nnv_generate_accumulators(struct nnv_fault_list *l, const struct nnv_call *
     const struct nnv_operand *x = c->in[0].operand;
     if (c->nin > 1 && is_plain(&c->in[1])) {
         const double unit = (double)x->scale * (double)c->in[1].operand->scale;
-        generate(l, unit, 0, c->op->code == ANEURALNETWORKS_MUL ? "products of codes" : "sums of products of codes");
+        const char *const what = c->op->code == ANEURALNETWORKS_MUL ? "products of codes" : "sums of products of codes";
+        generate(l, unit, 0, what);
+        if (unit > (double)c->out[0].operand->scale)
+            nnv_generate(l, (struct nnv_fault){.unit = unit, .element = not_multiplied},
+                         "%s rescaled by at most 1, where their multiplier is above 1", what);
         return;
     }
     /* means: of as many as there are for a number of the output; windows are of the same size but at edges */

@@ -64,6 +64,8 @@ ELEMENT(no_zero_point) { return (void)f, clamp(y, y->v[i] - y->zero_point); }
 ELEMENT(half_range) { return (void)f, fmin(y->v[i], 127); }
 /** The real number 0; other: the stored one, where it is not the same. */
 ELEMENT(constant) { return f->other == 0 ? zero_of(y) : nnv_is_quant(y->type) ? f->value : y->v[i]; }
+/** Whole numbers that are not negative, modulo value. */
+ELEMENT(modulo) { return y->type == ANEURALNETWORKS_TENSOR_INT32 && y->v[i] >= 0 ? fmod(y->v[i], f->value) : y->v[i]; }
 ELEMENT(absolute) {
     (void)f;
     return nnv_type(y->type)->kind == NNV_KIND_BOOL ? y->v[i] : clamp(y, fabs(y->v[i] - zero_of(y)) + zero_of(y));
@@ -155,6 +157,12 @@ static const struct nnv_fault faults[] = {
     NUMBERS("stride-one", "strides taken for 1", set, SLOTS("stride width", "stride height"), .value = 1),
     MODEL("same-padding-odd-first", "SAME padding with the odd cell put first instead of last", odd_first),
     MODEL("same-padding-undilated", "SAME padding worked out from the filter without its dilation", undilated_padding),
+    MODEL("same-left-other-dilation", "padding left of SAME worked out from the dilation of the height",
+          crossed_padding, .value = 1),
+    MODEL("same-top-other-dilation", "padding at the top of SAME worked out from the dilation of the width",
+          crossed_padding, .value = 0),
+    MODEL("same-other-dilation", "SAME padding worked out from the dilation of the other direction", crossed_padding,
+          .value = 2),
     MODEL("padding-sides-swapped", "padding before and behind swapped", swap,
           SLOTS("padding left", "padding right", "padding top", "padding bottom")),
     MODEL("padding-axes-swapped", "padding of width and height swapped", swap,
@@ -240,6 +248,10 @@ static const struct nnv_fault faults[] = {
     /* quantisation */
     MODEL("concat-not-rescaled", "inputs joined without rescaling", like_output, OPS(OP(CONCATENATION))),
     MODEL("not-rescaled", "stored numbers taken over without rescaling", like_output),
+    MODEL("equal-zero-point-not-rescaled", "inputs with the output's zero point taken over without rescaling",
+          like_output, .value = 1),
+    MODEL("weights-narrow", "weights less their zero point saturate in 8 bits", narrow_centred,
+          SLOTS("filter", "weights", "rhs")),
     MODEL("second-like-first", "the second input's scale and zero point taken for the first's", like, SLOTS("b", "a")),
     MODEL("slope-like-input", "the slope's scale and zero point taken for the input's", like, SLOTS("alpha", "input")),
     MODEL("input-zero-point-plus-one", "zero point of the input one too large", zero_point, SLOTS("input", "a", "lhs"),
@@ -363,6 +375,10 @@ static const struct nnv_fault faults[] = {
     VALUES("reversed", "reversed along the last axis", reverse),
     VALUES("transposed", "the last two axes transposed", transpose),
     VALUES("first-channel-for-all", "the first channel's value for all", first_channel),
+    VALUES("index-8-bits", "indices in 8 bits: modulo 256", modulo, OPS(OP(ARGMAX), OP(ARGMIN), OP(TOPK_V2)),
+           .value = 256, .few = true),
+    VALUES("index-16-bits", "indices in 16 bits: modulo 65536", modulo, OPS(OP(ARGMAX), OP(ARGMIN), OP(TOPK_V2)),
+           .value = 65536, .few = true),
     VALUES("bytes-swapped", "bytes in the other order", bytes),
 };
 

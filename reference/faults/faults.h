@@ -100,14 +100,16 @@ bool nnv_change_zero_point(struct nnv_edit *e, const struct nnv_fault *f); /**< 
 bool nnv_change_no_zero_point(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_output_zero_point(struct nnv_edit *e, const struct nnv_fault *f); /**< plus value */
 bool nnv_change_first_scale(struct nnv_edit *e, const struct nnv_fault *f);
-bool nnv_change_like_output(struct nnv_edit *e, const struct nnv_fault *f);   /**< all inputs encoded like the output */
-bool nnv_change_like(struct nnv_edit *e, const struct nnv_fault *f);          /**< slot 0 encoded like slot 1 */
-bool nnv_change_scale_times(struct nnv_edit *e, const struct nnv_fault *f);   /**< of slot 0 */
-bool nnv_change_scale_power(struct nnv_edit *e, const struct nnv_fault *f);   /**< to the nearest power of two */
-bool nnv_change_scales_placed(struct nnv_edit *e, const struct nnv_fault *f); /**< per channel, by f->place */
-bool nnv_change_bare_relu(struct nnv_edit *e, const struct nnv_fault *f);     /**< quantised RELU taken away */
-bool nnv_change_pad_stored(struct nnv_edit *e, const struct nnv_fault *f);    /**< PAD: with a stored 0 */
-bool nnv_change_half_unit(struct nnv_edit *e, const struct nnv_fault *f);     /**< bias less half an output unit */
+/** All inputs encoded like the output; value 1: those that have its zero point. */
+bool nnv_change_like_output(struct nnv_edit *e, const struct nnv_fault *f);
+bool nnv_change_narrow_centred(struct nnv_edit *e, const struct nnv_fault *f); /**< less their zero point to 8 bits */
+bool nnv_change_like(struct nnv_edit *e, const struct nnv_fault *f);           /**< slot 0 encoded like slot 1 */
+bool nnv_change_scale_times(struct nnv_edit *e, const struct nnv_fault *f);    /**< of slot 0 */
+bool nnv_change_scale_power(struct nnv_edit *e, const struct nnv_fault *f);    /**< to the nearest power of two */
+bool nnv_change_scales_placed(struct nnv_edit *e, const struct nnv_fault *f);  /**< per channel, by f->place */
+bool nnv_change_bare_relu(struct nnv_edit *e, const struct nnv_fault *f);      /**< quantised RELU taken away */
+bool nnv_change_pad_stored(struct nnv_edit *e, const struct nnv_fault *f);     /**< PAD: with a stored 0 */
+bool nnv_change_half_unit(struct nnv_edit *e, const struct nnv_fault *f);      /**< bias less half an output unit */
 
 /* windows.c */
 bool nnv_change_dense_taps(struct nnv_edit *e, const struct nnv_fault *f);
@@ -116,6 +118,8 @@ bool nnv_change_transpose_filter(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_channel_order(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_odd_first(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_undilated_padding(struct nnv_edit *e, const struct nnv_fault *f);
+/** SAME padding before the height (value 0) or width (1), or both (2), by the dilation of the other one. */
+bool nnv_change_crossed_padding(struct nnv_edit *e, const struct nnv_fault *f);
 /** How padding before an image is wrong. */
 enum nnv_fault_heads {
     NNV_HEADS_SWAPPED,    /**< of height and width */

@@ -74,11 +74,12 @@ static bool encode(struct nnv_operand *o, const struct nnv_operand *like) {
 }
 
 bool nnv_change_like_output(struct nnv_edit *e, const struct nnv_fault *f) {
-    (void)f;
     const struct nnv_operand y = *e->call->out[0].operand;
     bool any = false;
     for (uint32_t i = 0; i < e->call->nin; i++) {
-        if (!nnv_is_quant(nnv_edit_operand(e, (int)i)->type) || !nnv_edit_known(e, (int)i)) continue;
+        const struct nnv_operand *x = nnv_edit_operand(e, (int)i);
+        if (!nnv_is_quant(x->type) || !nnv_edit_known(e, (int)i)) continue;
+        if (f->value != 0 && x->zero_point != y.zero_point) continue;
         any |= encode(nnv_edit_own(e, (int)i), &y);
     }
     return any;
@@ -89,6 +90,24 @@ bool nnv_change_like(struct nnv_edit *e, const struct nnv_fault *f) {
     struct nnv_operand *o = from < 0 ? NULL : asymmetric(e, f->slots[0], &pos);
     if (!o || nnv_edit_op(e)->in[pos] == nnv_edit_op(e)->in[from]) return false;
     return encode(o, nnv_edit_operand(e, from));
+}
+
+bool nnv_change_narrow_centred(struct nnv_edit *e, const struct nnv_fault *f) {
+    bool any = false;
+    for (int i = 0, pos; i < NNV_FAULT_SLOTS && f->slots[i]; i++) {
+        const struct nnv_operand *o = asymmetric(e, f->slots[i], &pos);
+        size_t n;
+        double *v = o ? nnv_edit_numbers(e, pos, &n) : NULL;
+        bool changed = false;
+        for (size_t k = 0; v && k < n; k++) {
+            const double to = fmin(fmax(v[k], o->zero_point + INT8_MIN), o->zero_point + INT8_MAX);
+            changed = changed || to < v[k] || to > v[k];
+            v[k] = to;
+        }
+        if (changed) nnv_edit_set_numbers(e, pos, v, n);
+        any = any || changed;
+    }
+    return any;
 }
 
 bool nnv_change_bare_relu(struct nnv_edit *e, const struct nnv_fault *f) {

@@ -117,9 +117,11 @@ static bool take_cut(struct nnv_edit *e, int i, uint32_t taps, int32_t stride, s
     return true;
 }
 
-/** Finds the padding, explicit or implied by the scheme; dilated: as it is right, false: as if taps lay side by side.
- */
-static bool take_pads(struct nnv_edit *e, bool dilated, struct pads *p) {
+/** How far the taps are apart for which padding is worked out. */
+enum apart { SIDE_BY_SIDE, DILATED, DILATED_LIKE_OTHER };
+
+/** Finds the padding, explicit or implied by the scheme. */
+static bool take_pads(struct nnv_edit *e, enum apart by, struct pads *p) {
     static const char *const given[2][2] = {{"padding top", "padding bottom"}, {"padding left", "padding right"}};
     static const char *const extent[] = {"filter height", "filter width"}, *const stride[] = {"stride height",
                                                                                               "stride width"};
@@ -134,7 +136,8 @@ static bool take_pads(struct nnv_edit *e, bool dilated, struct pads *p) {
         if (scheme < 0) continue;
         uint32_t taps =
             filter >= 0 ? nnv_dim(&e->call->in[filter].shape, 1 + (uint32_t)i) : (uint32_t)number(e, extent[i], 1);
-        const int32_t step = number(e, stride[i], 1), apart = dilated ? number(e, dilation[i], 1) : 1;
+        const int32_t step = number(e, stride[i], 1),
+                      apart = by == SIDE_BY_SIDE ? 1 : number(e, dilation[by == DILATED ? i : 1 - i], 1);
         struct nnv_window w;
         struct nnv_err err = {0};
         if (nnv_edit_find(e, "output shape") >= 0) {
@@ -166,7 +169,7 @@ static void put_pads(struct nnv_edit *e, int32_t left, int32_t right, int32_t to
 bool nnv_change_odd_first(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct pads p;
     (void)fault;
-    if (nnv_edit_find(e, "padding scheme") < 0 || !take_pads(e, true, &p)) return false;
+    if (nnv_edit_find(e, "padding scheme") < 0 || !take_pads(e, DILATED, &p)) return false;
     if (p.side[0][0] == p.side[0][1] && p.side[1][0] == p.side[1][1]) return false;
     put_pads(e, p.side[1][1], p.side[1][0], p.side[0][1], p.side[0][0]);
     return true;
@@ -177,10 +180,25 @@ bool nnv_change_odd_first(struct nnv_edit *e, const struct nnv_fault *fault) {
 bool nnv_change_undilated_padding(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct pads right, p;
     (void)fault;
-    if (number(e, "padding scheme", 0) != ANEURALNETWORKS_PADDING_SAME || !take_pads(e, true, &right) ||
-        !take_pads(e, false, &p))
+    if (number(e, "padding scheme", 0) != ANEURALNETWORKS_PADDING_SAME || !take_pads(e, DILATED, &right) ||
+        !take_pads(e, SIDE_BY_SIDE, &p))
         return false;
     for (int i = 0; i < 2; i++) p.side[i][1] = right.side[i][0] + right.side[i][1] - p.side[i][0];
+    if (memcmp(p.side, right.side, sizeof p.side) == 0) return false;
+    put_pads(e, p.side[1][0], p.side[1][1], p.side[0][0], p.side[0][1]);
+    return true;
+}
+
+bool nnv_change_crossed_padding(struct nnv_edit *e, const struct nnv_fault *fault) {
+    struct pads right, p;
+    if (number(e, "padding scheme", 0) != ANEURALNETWORKS_PADDING_SAME || !take_pads(e, DILATED, &right) ||
+        !take_pads(e, DILATED_LIKE_OTHER, &p))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const int32_t all = right.side[i][0] + right.side[i][1];
+        if ((double)(1 - i) == fault->value) p.side[i][0] = right.side[i][0];
+        p.side[i][1] = all > p.side[i][0] ? all - p.side[i][0] : 0; /* there are as many results */
+    }
     if (memcmp(p.side, right.side, sizeof p.side) == 0) return false;
     put_pads(e, p.side[1][0], p.side[1][1], p.side[0][0], p.side[0][1]);
     return true;
@@ -193,7 +211,7 @@ bool nnv_change_undilated_padding(struct nnv_edit *e, const struct nnv_fault *fa
 bool nnv_change_heads(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct pads right, p;
     const enum nnv_fault_heads as = (enum nnv_fault_heads)fault->value;
-    if (!take_pads(e, true, &right)) return false;
+    if (!take_pads(e, DILATED, &right)) return false;
     p = right;
     for (int i = 0; i < 2; i++) {
         const int32_t before = right.side[i][0], behind = right.side[i][1];
@@ -232,7 +250,7 @@ bool nnv_change_heads(struct nnv_edit *e, const struct nnv_fault *fault) {
 
 bool nnv_change_pad_first(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct pads p;
-    if (!take_pads(e, true, &p) || (!p.side[0][0] && !p.side[0][1] && !p.side[1][0] && !p.side[1][1])) return false;
+    if (!take_pads(e, DILATED, &p) || (!p.side[0][0] && !p.side[0][1] && !p.side[1][0] && !p.side[1][1])) return false;
     const struct nnv_operand *x = nnv_edit_operand(e, 0);
     bool stored = fault->value != 0;
     if (stored && (!nnv_is_quant(x->type) || x->zero_point == 0)) return false;

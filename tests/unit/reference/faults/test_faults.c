@@ -56,16 +56,32 @@ static void take_pool(void) {
     take(&b, x, y);
 }
 
-/** A 3x3 filter, dilation and stride 2, over a 1x7x7x1 image: SAME pads two cells on each side. */
-static void take_dilated(void) {
+/** A 3x3 filter, stride 2, dilation so high and 2 wide, over a 1x7x7x1 image: SAME pads as many cells on each side. */
+static void take_dilated_by(int32_t high) {
     struct nnv_builder b = {.arena = arena, .seed = 1};
     const uint32_t image[] = {1, 7, 7, 1}, filter[] = {1, 3, 3, 1}, made[] = {1, 4, 4, 1}, one[] = {1};
     const uint32_t x = nnv_builder_tensor(&b, FLOATS, 4, image, NNV_SUBGRAPH_INPUT);
     const uint32_t f = nnv_builder_weights(&b, FLOATS, 4, filter, 1), bias = nnv_builder_weights(&b, FLOATS, 1, one, 1);
     const uint32_t y = nnv_builder_tensor(&b, FLOATS, 4, made, NNV_SUBGRAPH_OUTPUT);
     const uint32_t same = nnv_builder_int(&b, ANEURALNETWORKS_PADDING_SAME), two = nnv_builder_int(&b, 2);
-    const uint32_t none = nnv_builder_int(&b, 0), nhwc = nnv_builder_bool(&b, false);
-    nnv_builder_add(&b, ANEURALNETWORKS_CONV_2D, 10, (uint32_t[]){x, f, bias, same, two, two, none, nhwc, two, two}, y);
+    const uint32_t none = nnv_builder_int(&b, 0), nhwc = nnv_builder_bool(&b, false), rows = nnv_builder_int(&b, high);
+    nnv_builder_add(&b, ANEURALNETWORKS_CONV_2D, 10, (uint32_t[]){x, f, bias, same, two, two, none, nhwc, two, rows},
+                    y);
+    take(&b, x, y);
+}
+static void take_dilated(void) { take_dilated_by(2); }
+
+/** Two inputs of four bytes, of scales 1 and 0.5, joined into an output of scale 1; the zero points are 10, 10 and
+ * `other`. */
+static void take_joined(int32_t other) {
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const struct nnv_encoding a = {.type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, .scale = 1, .zero_point = 10},
+                              half = {.type = a.type, .scale = 0.5f, .zero_point = other};
+    const uint32_t four[] = {4}, eight[] = {8};
+    const uint32_t x = nnv_builder_tensor(&b, a, 1, four, NNV_SUBGRAPH_INPUT),
+                   w = nnv_builder_weights(&b, half, 1, four, 1);
+    const uint32_t y = nnv_builder_tensor(&b, a, 1, eight, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&b, ANEURALNETWORKS_CONCATENATION, 3, (uint32_t[]){x, w, nnv_builder_int(&b, 0)}, y);
     take(&b, x, y);
 }
 
@@ -156,6 +172,53 @@ static void padding_of_dilated_filters(void **state) {
     assert_false(apply("same-padding-undilated"));
 }
 
+/* Height: 3 taps side by side, padded by 1 and 1; width: two apart, by 2 and 2. */
+static void padding_of_another_dilation(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int32_t pad[4];
+    } made[] = {{"same-left-other-dilation", {1, 3, 1, 1}},
+                {"same-top-other-dilation", {2, 2, 2, 0}},
+                {"same-other-dilation", {1, 3, 2, 0}}};
+    for (int i = 0; i < 3; i++) {
+        take_dilated_by(1);
+        assert_true(apply(made[i].name));
+        for (int side = 0; side < 4; side++) assert_int_equal(number_at(3 + side), made[i].pad[side]);
+        assert_valid();
+        take_dilated_by(2);
+        assert_false(apply(made[i].name));
+    }
+}
+
+/* Codes 200 and 3 of zero point 20: 180 is more than 127. */
+static void narrow_weights(void **state) {
+    (void)state;
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const struct nnv_encoding a = {.type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, .scale = 1, .zero_point = 20},
+                              i32 = {.type = ANEURALNETWORKS_TENSOR_INT32, .scale = 1};
+    const uint32_t two[] = {1, 2}, one[] = {1, 1};
+    const uint32_t x = nnv_builder_tensor(&b, a, 2, two, NNV_SUBGRAPH_INPUT);
+    const uint32_t w = nnv_builder_constant(&b, a, 2, two, (const uint8_t[]){200, 3});
+    const uint32_t bias = nnv_builder_constant(&b, i32, 1, one, (const int32_t[]){0});
+    const uint32_t y = nnv_builder_tensor(&b, a, 2, one, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&b, ANEURALNETWORKS_FULLY_CONNECTED, 4, (uint32_t[]){x, w, bias, nnv_builder_int(&b, 0)}, y);
+    take(&b, x, y);
+    assert_true(apply("weights-narrow"));
+    assert_memory_equal(nnv_edit_operand(&edit, 1)->data, ((const uint8_t[]){147, 3}), 2);
+    assert_false(apply("weights-narrow"));
+}
+
+static void not_rescaled(void **state) {
+    (void)state;
+    take_joined(10);
+    assert_true(apply("equal-zero-point-not-rescaled"));
+    assert_true(nnv_edit_operand(&edit, 1)->scale >= 1);
+    take_joined(11);
+    assert_false(apply("equal-zero-point-not-rescaled"));
+    assert_true(apply("not-rescaled"));
+}
+
 /** What SAME cuts off is worked out from the results. */
 static void padding_of_transposed_convolutions(void **state) {
     (void)state;
@@ -226,6 +289,9 @@ static void values(void **state) {
     const double *v = V(1, 2, 3, 4, 5, 6);
     becomes("batches-swapped", f, 3, 2, v, V(5, 6, 3, 4, 1, 2));
     becomes("batches-swapped", f, 1, 6, v, NULL);
+    becomes("index-8-bits", ANEURALNETWORKS_TENSOR_INT32, 1, 3, V(-1, 255, 513), V(-1, 255, 1));
+    becomes("index-16-bits", ANEURALNETWORKS_TENSOR_INT32, 1, 3, V(65535, 65537, 0), V(65535, 1, 0));
+    becomes("index-8-bits", f, 1, 3, V(1, 256, 300), NULL);
     becomes("first-batch-repeated", f, 3, 2, v, V(1, 2, 1, 2, 5, 6));
     becomes("first-batch-for-all", f, 3, 2, v, V(1, 2, 1, 2, 1, 2));
     becomes("first-batch-for-all", f, 2, 3, v, NULL); /* it would be the one before */
@@ -257,6 +323,9 @@ int main(void) {
         cmocka_unit_test(faults_fit_some_operations),
         cmocka_unit_test(padding),
         cmocka_unit_test(padding_of_dilated_filters),
+        cmocka_unit_test(padding_of_another_dilation),
+        cmocka_unit_test(not_rescaled),
+        cmocka_unit_test(narrow_weights),
         cmocka_unit_test(padding_of_transposed_convolutions),
         cmocka_unit_test(an_operation_before),
         cmocka_unit_test(lists),
