@@ -152,6 +152,10 @@ static const struct nnv_fault faults[] = {
     /* windows and filters */
     MODEL("dilation-ignored", "dilation ignored: the taps lie side by side", dense_taps,
           SLOTS("dilation width", "dilation height"), .value = 1, .numbers = nnv_numbers_set),
+    MODEL("rows-apart-like-columns", "rows of taps as far apart as columns: the dilation of the width for both",
+          crossed_taps, SLOTS("dilation width", "dilation height"), .value = 1, .numbers = nnv_numbers_set),
+    MODEL("columns-apart-like-rows", "columns of taps as far apart as rows: the dilation of the height for both",
+          crossed_taps, SLOTS("dilation width", "dilation height"), .value = 1, .other = 1, .numbers = nnv_numbers_set),
     NUMBERS("dilation-one", "dilation taken for 1, also where padding is worked out", set,
             SLOTS("dilation width", "dilation height"), .value = 1),
     NUMBERS("stride-one", "strides taken for 1", set, SLOTS("stride width", "stride height"), .value = 1),

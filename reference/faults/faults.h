@@ -112,7 +112,9 @@ bool nnv_change_pad_stored(struct nnv_edit *e, const struct nnv_fault *f);     /
 bool nnv_change_half_unit(struct nnv_edit *e, const struct nnv_fault *f);      /**< bias less half an output unit */
 
 /* windows.c */
-bool nnv_change_dense_taps(struct nnv_edit *e, const struct nnv_fault *f);
+bool nnv_change_dense_taps(struct nnv_edit *e, const struct nnv_fault *f); /**< side by side */
+/** Rows of taps as far apart as columns, where they are farther (other: 1: columns as rows). */
+bool nnv_change_crossed_taps(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_flip(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_transpose_filter(struct nnv_edit *e, const struct nnv_fault *f); /**< height and width swapped */
 bool nnv_change_channel_order(struct nnv_edit *e, const struct nnv_fault *f);

@@ -35,8 +35,9 @@ static int32_t number(struct nnv_edit *e, const char *name, int32_t dflt) {
     return v && n == 1 ? (int32_t)*v : dflt;
 }
 
-/** Gives taps the places place(h), place(w) in a filter of the extents dims. */
-static void spread(struct nnv_edit *e, const struct filter *f, const uint32_t dims[4], bool flip) {
+/** Puts the taps into a filter of the extents dims: so far apart, or (flip) the last one first. */
+static void spread(struct nnv_edit *e, const struct filter *f, const uint32_t dims[4], uint32_t high, uint32_t wide,
+                   bool flip) {
     size_t n = (size_t)dims[0] * dims[1] * dims[2] * dims[3];
     double *v = NNV_NEW(e->arena, double, n);
     e->failed = e->failed || !v;
@@ -44,27 +45,41 @@ static void spread(struct nnv_edit *e, const struct filter *f, const uint32_t di
     for (uint32_t o = 0; v && o < dims[0]; o++)
         for (uint32_t h = 0; h < f->dims[1]; h++)
             for (uint32_t w = 0; w < f->dims[2]; w++)
-                memcpy(v + tap(dims, o, flip ? dims[1] - 1 - h : h, flip ? dims[2] - 1 - w : w),
+                memcpy(v + tap(dims, o, flip ? dims[1] - 1 - h : h * high, flip ? dims[2] - 1 - w : w * wide),
                        f->v + tap(f->dims, o, h, w), dims[3] * sizeof *v);
     if (v) nnv_edit_reshape(e, f->pos, 4, dims, v);
 }
 
-/** The taps lie side by side, where the window of the dilated filter begins. */
+/** The taps lie so far apart where the window of the dilated filter begins, as a filter without dilation. */
+static bool place_taps(struct nnv_edit *e, const struct nnv_fault *fault, struct filter *f, int32_t high,
+                       int32_t wide) {
+    const int32_t dh = number(e, "dilation height", 1), dw = number(e, "dilation width", 1);
+    if ((dh <= 1 && dw <= 1) || high < 1 || wide < 1 || high > dh || wide > dw || dh > 4096 || dw > 4096) return false;
+    const uint32_t dims[4] = {f->dims[0], (f->dims[1] - 1) * (uint32_t)dh + 1, (f->dims[2] - 1) * (uint32_t)dw + 1,
+                              f->dims[3]};
+    const bool lower = dims[1] > (f->dims[1] - 1) * (uint32_t)high + 1,
+               narrower = dims[2] > (f->dims[2] - 1) * (uint32_t)wide + 1;
+    if ((!lower && !narrower) || dims[1] > 4096 || dims[2] > 4096) return false;
+    spread(e, f, dims, (uint32_t)high, (uint32_t)wide, false);
+    return nnv_change_numbers(e, fault);
+}
+
 bool nnv_change_dense_taps(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct filter f;
-    int32_t dh = number(e, "dilation height", 1), dw = number(e, "dilation width", 1);
-    if ((dh <= 1 && dw <= 1) || dh > 4096 || dw > 4096 || !take_filter(e, &f)) return false;
-    uint32_t dims[4] = {f.dims[0], (f.dims[1] - 1) * (uint32_t)dh + 1, (f.dims[2] - 1) * (uint32_t)dw + 1, f.dims[3]};
-    if ((dims[1] == f.dims[1] && dims[2] == f.dims[2]) || dims[1] > 4096 || dims[2] > 4096) return false;
-    spread(e, &f, dims, false);
-    return nnv_change_numbers(e, fault);
+    return take_filter(e, &f) && place_taps(e, fault, &f, 1, 1);
+}
+
+bool nnv_change_crossed_taps(struct nnv_edit *e, const struct nnv_fault *fault) {
+    struct filter f;
+    const int32_t dh = number(e, "dilation height", 1), dw = number(e, "dilation width", 1);
+    return take_filter(e, &f) && place_taps(e, fault, &f, fault->other == 0 ? dw : dh, fault->other == 0 ? dw : dh);
 }
 
 bool nnv_change_flip(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct filter f;
     (void)fault;
     if (!take_filter(e, &f) || (f.dims[1] == 1 && f.dims[2] == 1)) return false;
-    spread(e, &f, f.dims, true);
+    spread(e, &f, f.dims, 1, 1, true);
     return true;
 }
 

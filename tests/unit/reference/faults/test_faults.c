@@ -191,6 +191,25 @@ static void padding_of_another_dilation(void **state) {
     }
 }
 
+/* Rows side by side, columns two apart: these close up in a window of five. */
+static void taps_of_another_dilation(void **state) {
+    (void)state;
+    take_dilated();
+    assert_false(apply("rows-apart-like-columns"));
+    struct nnv_fault f = *nnv_fault_by_name("rows-apart-like-columns");
+    take_dilated_by(1);
+    assert_false(nnv_fault_apply(&f, &edit)); /* rows are closer than columns */
+    f = *nnv_fault_by_name("columns-apart-like-rows");
+    float w[9];
+    memcpy(w, nnv_edit_operand(&edit, 1)->data, sizeof w);
+    assert_true(nnv_fault_apply(&f, &edit));
+    const struct nnv_operand *o = nnv_edit_operand(&edit, 1);
+    assert_int_equal(o->dims[1], 3);
+    assert_int_equal(o->dims[2], 5);
+    for (int h = 0; h < 3; h++) assert_memory_equal((const float *)o->data + 5 * h, w + 3 * h, 3 * sizeof *w);
+    assert_valid();
+}
+
 /* Codes 200 and 3 of zero point 20: 180 is more than 127. */
 static void narrow_weights(void **state) {
     (void)state;
@@ -326,6 +345,7 @@ int main(void) {
         cmocka_unit_test(padding_of_another_dilation),
         cmocka_unit_test(not_rescaled),
         cmocka_unit_test(narrow_weights),
+        cmocka_unit_test(taps_of_another_dilation),
         cmocka_unit_test(padding_of_transposed_convolutions),
         cmocka_unit_test(an_operation_before),
         cmocka_unit_test(lists),
