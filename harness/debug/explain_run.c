@@ -14,13 +14,14 @@
 #include "reference/model/validate.h"
 
 enum {
-    ELEMENT_DUMPS = 8, /* of a cause, whose elements are compared */
-    ELEMENT_LEAST = 2, /* dumps without which nothing is said of elements: those of one are all alike */
-    VERIFIED = 6,      /* cases of a bucket that a mistake is tried on */
-    REPLAYED = 400,    /* records of a cause that are asked how the replay of their dump ended */
-    FOLLOWED = 16,     /* mistakes that other dumps are tried with */
-    MISTAKEN = 6,      /* a mistake is told if it explains one dump in so many, */
-    PROMISED = 2,      /* a promise, of which more are met by chance, if one in so many */
+    ELEMENT_DUMPS = 8,    /* of a cause, whose elements are compared */
+    ELEMENT_LEAST = 2,    /* dumps without which nothing is said of elements: those of one are all alike */
+    VERIFIED = 6,         /* cases of a bucket that a mistake is tried on */
+    REPLAYED = 400,       /* records of a cause that are asked how the replay of their dump ended */
+    LARGER_VALUES = 1024, /* of a case that is explained where a bucket's smallest is not */
+    FOLLOWED = 16,        /* mistakes that other dumps are tried with */
+    MISTAKEN = 6,         /* a mistake is told if it explains one dump in so many, */
+    PROMISED = 2,         /* a promise, of which more are met by chance, if one in so many */
 };
 
 /* Of these at most: for explaining dumps; for trying mistakes that explain other dumps. Promises take what is left. */
@@ -43,7 +44,28 @@ static enum nnv_status explain_case(struct nnv_explaining_run *x, size_t i, bool
     return st;
 }
 
-/** The case of each bucket that tells most first, then the others. */
+/** What is too small to be evidence may have a larger one beside it: of each bucket that its case does not explain. */
+static enum nnv_status explain_larger(struct nnv_explaining_run *x, struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
+    int tried = 0;
+    for (size_t i = 0; st == NNV_OK && i < x->first && tried < NNV_EXPLAINING_LARGER && x->left > 0; i++) {
+        if (x->told[i]->mistakes > 0) continue;
+        const size_t larger = nnv_suspects_larger(&x->suspects, x->of, x->at[i], LARGER_VALUES);
+        bool did = false;
+        if (larger != SIZE_MAX) st = explain_case(x, larger, &did, err);
+        tried += did;
+    }
+    return st;
+}
+
+/** True if the case is one of those that were chosen besides the smallest. */
+static bool is_larger(const struct nnv_explaining_run *x, size_t at) {
+    for (size_t i = x->first; i < x->larger; i++)
+        if (x->at[i] == at) return true;
+    return false;
+}
+
+/** The case of each bucket that tells most first, larger ones where it explains nothing, then the others. */
 static enum nnv_status explain_cases(struct nnv_explaining_run *x, struct nnv_err *err) {
     const struct nnv_report *r = x->r;
     enum nnv_status st = NNV_OK;
@@ -55,12 +77,15 @@ static enum nnv_status explain_cases(struct nnv_explaining_run *x, struct nnv_er
         int tried = 0;
         for (size_t i = 0; st == NNV_OK && i < r->count && tried < most && x->left > 0; i++) {
             if (x->of[i] == NNV_MAP_NONE || r->item[i].verdict != NNVTS_FAIL) continue;
-            if ((x->suspects.chosen[x->of[i]] == i) != (pass == 0)) continue;
+            if ((x->suspects.chosen[x->of[i]] == i) != (pass == 0) || (pass > 0 && is_larger(x, i))) continue;
             bool did = false;
             st = explain_case(x, i, &did, err);
             tried += did;
         }
-        if (pass == 0) x->first = x->list.count;
+        if (pass > 0) continue;
+        x->first = x->list.count;
+        if (st == NNV_OK) st = explain_larger(x, err);
+        x->larger = x->list.count;
     }
     return st;
 }
@@ -123,11 +148,11 @@ static enum nnv_status verify(struct nnv_explaining_run *x, size_t i, const char
     return st;
 }
 
-/** What is told of a bucket by its smallest case alone must hold for others of it. */
+/** What is told of a bucket by one case alone must hold for others of it. */
 static enum nnv_status verify_mistakes(struct nnv_explaining_run *x, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     nnv_explaining_allot(x, VERIFYING_WORK);
-    for (size_t i = 0; st == NNV_OK && i < x->first; i++) {
+    for (size_t i = 0; st == NNV_OK && i < x->larger; i++) {
         const size_t at = x->at[i];
         const char *first = x->promise[at] ? NULL : x->words[at];
         bool holds = true;
@@ -138,6 +163,12 @@ static enum nnv_status verify_mistakes(struct nnv_explaining_run *x, struct nnv_
             x->words[at] = x->told[i]->mistake[k];
             x->op[at] = x->told[i]->op[k];
             st = verify(x, i, x->words[at], &holds, err);
+        }
+        const size_t chosen = x->suspects.chosen[x->of[at]];
+        if (holds && !x->words[chosen]) { /* it is explained by what others of its bucket fit */
+            x->words[chosen] = x->words[at];
+            x->op[chosen] = x->op[at];
+            x->tried[chosen] = NULL;
         }
         if (holds) continue;
         x->words[at] = NULL;

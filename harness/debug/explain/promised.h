@@ -8,8 +8,13 @@
 #include "harness/journal/causes/bucket.h"
 #include "harness/journal/load.h"
 
-/** Cases that are explained at most: one of each bucket, and others. */
-enum { NNV_EXPLAINING_SMALLEST = 400, NNV_EXPLAINING_FURTHER = 24 };
+/** Cases that are explained at most: one of each bucket, larger ones of those that it does not explain, and others. */
+enum {
+    NNV_EXPLAINING_SMALLEST = 400,
+    NNV_EXPLAINING_LARGER = 24,
+    NNV_EXPLAINING_FURTHER = 24,
+    NNV_EXPLAINING_ALL = NNV_EXPLAINING_SMALLEST + NNV_EXPLAINING_LARGER + NNV_EXPLAINING_FURTHER
+};
 
 /** Of a run some ten seconds of one processor at most. It is counted, so that each machine explains the same. */
 #define NNV_EXPLAINING_WORK (UINT64_C(24) << 30)
@@ -24,10 +29,11 @@ struct nnv_explaining_run {
     const char **words, **op; /* of each case that is explained, the arena's; op: the operation, or "" */
     bool *promise;            /* words are a weaker promise, not a mistake */
     const char **empty;       /* the promise by which the answer is right as any would be; or NULL */
-    struct nnv_told *told[NNV_EXPLAINING_SMALLEST + NNV_EXPLAINING_FURTHER];
-    struct nnv_told_list list;                                   /* of told */
-    size_t at[NNV_EXPLAINING_SMALLEST + NNV_EXPLAINING_FURTHER]; /* of these cases */
-    size_t first;                                                /* those that were chosen of their buckets */
+    struct nnv_told *told[NNV_EXPLAINING_ALL];
+    struct nnv_told_list list;     /* of told */
+    size_t at[NNV_EXPLAINING_ALL]; /* of these cases */
+    size_t first;                  /* those that were chosen of their buckets */
+    size_t larger;                 /* the end of larger ones, which follow them */
     struct nnv_suspects suspects;
     struct nnv_separation *causes;
     uint32_t ncauses;

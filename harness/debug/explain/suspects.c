@@ -27,6 +27,18 @@ bool nnv_suspects_find(struct nnv_suspects *s, const struct nnv_report *r, const
     return true;
 }
 
+size_t nnv_suspects_larger(const struct nnv_suspects *s, const uint32_t *of, size_t i, uint64_t most) {
+    uint64_t values = s->r->item[i].compared;
+    size_t best = SIZE_MAX;
+    for (size_t k = 0; k < s->r->count; k++) {
+        const struct nnv_report_case *c = &s->r->item[k];
+        if (of[k] != of[i] || !is_alone(s->r, c) || c->compared <= values || c->compared > most) continue;
+        values = c->compared;
+        best = k;
+    }
+    return best;
+}
+
 const char *nnv_suspects_name(const struct nnv_suspects *s, const struct nnv_told *told) {
     const char *best = NULL;
     size_t most = 0;

@@ -60,9 +60,9 @@ static void check_explained(const struct dump *dumps, size_t n, const char *want
         nnv_text_addf(
             &records,
             "{\"case\":\"ops/%zu\",\"op\":\"%s\",\"type\":\"float32\",\"verdict\":\"FAIL\",\"why\":\"VALUES\","
-            "\"reason\":\"wrong\",\"compared\":2,\"dump\":\"dumps/%zu.json\"%s%s%s}\n",
-            i, dumps[i].op, i, dumps[i].again ? ",\"again\":\"" : "", dumps[i].again ? dumps[i].again : "",
-            dumps[i].again ? "\"" : "");
+            "\"reason\":\"wrong\",\"compared\":%d,\"dump\":\"dumps/%zu.json\"%s%s%s}\n",
+            i, dumps[i].op, dumps[i].columns ? dumps[i].columns : 2, i, dumps[i].again ? ",\"again\":\"" : "",
+            dumps[i].again ? dumps[i].again : "", dumps[i].again ? "\"" : "");
     }
     struct fx f = fx_make(cases.data, records.data);
     snprintf(path, sizeof path, "%s", fx_path(&f, "dumps"));
@@ -129,6 +129,13 @@ static void a_mistake_is_confirmed(void **state) {
     CHECK("---", HALF_SUM, FAR_SUM, FAR_SUM);
 }
 
+/* Where the smallest is no evidence, what explains a larger one of its kind, and others, explains it, too. */
+static void a_larger_one_tells_more(void **state) {
+    (void)state;
+    CHECK("mmmm", FAR_SUM, HALF_SUM, HALF_SUM, HALF_SUM);
+    CHECK("---", FAR_SUM, HALF_SUM, FAR_SUM);
+}
+
 /* What passes alone fails by what ran before: no attribute of the case is the cause. */
 static void what_passes_alone(void **state) {
     (void)state;
@@ -142,6 +149,7 @@ static void what_passes_alone(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_leaves_nothing_to_compare),
-                                       cmocka_unit_test(a_mistake_is_confirmed), cmocka_unit_test(what_passes_alone)};
+                                       cmocka_unit_test(a_mistake_is_confirmed),
+                                       cmocka_unit_test(a_larger_one_tells_more), cmocka_unit_test(what_passes_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
