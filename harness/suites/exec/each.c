@@ -59,14 +59,14 @@ enum nnv_status nnv_exec_list_again(struct nnv_case_list *list, struct nnv_case 
 }
 
 /* The last variants are those with an axis, a layout, large images. */
-enum nnv_status nnv_exec_list_at_once(struct nnv_case_list *list, struct nnv_case made, struct nnv_err *err) {
+enum nnv_status nnv_exec_list_at_once(struct nnv_case_list *list, struct nnv_case made, int most, struct nnv_err *err) {
     size_t n;
     const struct nnv_op *const *ops = nnv_ops(&n);
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < n; i++) {
         const int variants = nnv_single_variants(ops[i]);
         if (has_order(ops[i]) || ops[i]->sizes || ops[i]->check_subgraphs) continue;
-        for (int variant = variants > VARIANTS ? variants - VARIANTS : 0; variant < variants && !st; variant++)
+        for (int variant = variants > most ? variants - most : 0; variant < variants && !st; variant++)
             st = list_variant(list, made, "at_once", ops[i], variant, variant, err);
     }
     return st;

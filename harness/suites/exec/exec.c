@@ -15,7 +15,7 @@ static const struct nnv_exec_group *const groups[] = {
 enum { GROUPS = sizeof groups / sizeof *groups, AGAIN = GROUPS, AT_ONCE };
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
-    (void)config;
+    const int variants = nnv_tier(config) == NNV_TIER_SMOKE ? 1 : 3;
     enum nnv_status st = NNV_OK;
     for (size_t g = 0; g < GROUPS; g++)
         for (size_t i = 0; i < groups[g]->count && !st; i++) {
@@ -33,7 +33,7 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
             }
         }
     if (!st) st = nnv_exec_list_again(list, (struct nnv_case){.a = AGAIN}, err);
-    return st ? st : nnv_exec_list_at_once(list, (struct nnv_case){.a = AT_ONCE}, err);
+    return st ? st : nnv_exec_list_at_once(list, (struct nnv_case){.a = AT_ONCE}, variants, err);
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {

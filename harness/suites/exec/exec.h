@@ -37,7 +37,8 @@ extern const struct nnv_exec_group nnv_exec_sync, nnv_exec_async, nnv_exec_fence
 /* each.c: cases of each operation, that no fixture is for */
 NNV_USE_RESULT enum nnv_status nnv_exec_list_again(struct nnv_case_list *list, struct nnv_case made,
                                                    struct nnv_err *err);
-NNV_USE_RESULT enum nnv_status nnv_exec_list_at_once(struct nnv_case_list *list, struct nnv_case made,
+/** At most so many variants of an operation. */
+NNV_USE_RESULT enum nnv_status nnv_exec_list_at_once(struct nnv_case_list *list, struct nnv_case made, int most,
                                                      struct nnv_err *err);
 void nnv_exec_again(struct nnv_exec *x, const struct nnv_case *c);
 void nnv_exec_at_once(struct nnv_exec *x, const struct nnv_case *c);
