@@ -83,8 +83,8 @@ static void pack_f32(const struct cpu_kernels *kernels, const struct cpu_layer *
     for (size_t first = 0; first < columns; first += panel) {
         const size_t width = panel_width(kernels, n, first);
         float *const panel_at = out->weights + first * k;
-        /* all columns are there, and their values lie side by side */
-        const size_t fours = down == 1 && first + width <= n ? k / 4 * 4 : 0;
+        /* all columns are there, as whole fours, and their values lie side by side */
+        const size_t fours = down == 1 && first + width <= n && width % 4 == 0 ? k / 4 * 4 : 0;
         for (size_t i = 0; i < fours; i += 4)
             for (size_t col = 0; col < width; col += 4)
                 turn_four(from + (first + col) * across + i, across, panel_at + i * width + col, width);
