@@ -253,7 +253,7 @@ static const struct nnv_fault faults[] = {
     MODEL("concat-not-rescaled", "inputs joined without rescaling", like_output, OPS(OP(CONCATENATION))),
     MODEL("not-rescaled", "stored numbers taken over without rescaling", like_output),
     MODEL("equal-zero-point-not-rescaled", "inputs with the output's zero point taken over without rescaling",
-          like_output, .value = 1),
+          like_output, OPS(OP(CONCATENATION), OP(MAXIMUM), OP(MINIMUM)), .value = 1),
     MODEL("weights-narrow", "weights less their zero point saturate in 8 bits", narrow_centred,
           SLOTS("filter", "weights", "rhs")),
     MODEL("second-like-first", "the second input's scale and zero point taken for the first's", like, SLOTS("b", "a")),

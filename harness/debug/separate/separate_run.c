@@ -11,7 +11,7 @@
 
 enum {
     FAILING = 160,   /* cases of a cause that are looked at, at most */
-    EXCEPTIONS = 12, /* one passing case in which a mistake would show for so many failing ones refutes nothing */
+    EXCEPTIONS = 20, /* one passing case in which a mistake would show for so many failing ones refutes nothing */
     LEAST = 2,       /* failing ones without which nothing is said */
     ASKED = 96,      /* passing cases that are asked whether a mistake would show in them, of each cause */
     HELD = 3,        /* one case in so many is held: conditions are not learnt from it */
