@@ -115,6 +115,8 @@ bool nnv_change_half_unit(struct nnv_edit *e, const struct nnv_fault *f);      /
 bool nnv_change_dense_taps(struct nnv_edit *e, const struct nnv_fault *f); /**< side by side */
 /** Rows of taps as far apart as columns, where they are farther (other: 1: columns as rows). */
 bool nnv_change_crossed_taps(struct nnv_edit *e, const struct nnv_fault *f);
+/** GROUPED_CONV_2D as one product whose weights outside the groups' blocks are the stored number value. */
+bool nnv_change_groups_leak(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_flip(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_transpose_filter(struct nnv_edit *e, const struct nnv_fault *f); /**< height and width swapped */
 bool nnv_change_channel_order(struct nnv_edit *e, const struct nnv_fault *f);

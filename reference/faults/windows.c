@@ -4,6 +4,8 @@
 
 #include "reference/faults/faults.h"
 
+enum { MOST_WEIGHTS = 1 << 22 }; /* of a filter that takes in all groups */
+
 /** A filter [outer, height, width, inner] as stored numbers. */
 struct filter {
     int pos;
@@ -110,6 +112,33 @@ bool nnv_change_channel_order(struct nnv_edit *e, const struct nnv_fault *fault)
         for (uint32_t c = 0; c < channels; c++)
             for (uint32_t r = 0; r < mult; r++) v[t + c * mult + r] = f.v[t + r * channels + c];
     nnv_edit_set_numbers(e, f.pos, v, f.n);
+    return true;
+}
+
+/** One product for all groups: weights outside a group's own block are the stored number value, not the zero point. */
+bool nnv_change_groups_leak(struct nnv_edit *e, const struct nnv_fault *fault) {
+    struct filter f;
+    const int at = nnv_edit_find(e, "groups");
+    const int32_t groups = number(e, "groups", 1);
+    if (groups < 2 || !take_filter(e, &f) || f.dims[0] % (uint32_t)groups != 0) return false;
+    const struct nnv_operand *o = nnv_edit_operand(e, f.pos);
+    const struct nnv_type *t = nnv_type(o->type);
+    size_t n;
+    if (!nnv_is_quant(o->type) || o->channel.count || fault->value < t->min || fault->value > t->max ||
+        (double)o->zero_point == fault->value || __builtin_mul_overflow(f.n, (size_t)groups, &n) || n > MOST_WEIGHTS)
+        return false;
+    const uint32_t own = f.dims[3], dims[4] = {f.dims[0], f.dims[1], f.dims[2], own * (uint32_t)groups};
+    double *v = NNV_NEW(e->arena, double, n);
+    if (!v) return false;
+    for (size_t i = 0; i < n; i++) v[i] = fault->value;
+    for (uint32_t k = 0; k < dims[0]; k++)
+        for (uint32_t h = 0; h < dims[1]; h++)
+            for (uint32_t w = 0; w < dims[2]; w++)
+                memcpy(v + tap(dims, k, h, w) + k / (dims[0] / (uint32_t)groups) * own, f.v + tap(f.dims, k, h, w),
+                       own * sizeof *v);
+    nnv_edit_reshape(e, f.pos, 4, dims, v);
+    nnv_edit_replace(e, at, dims, 0);
+    nnv_edit_op(e)->type = ANEURALNETWORKS_CONV_2D;
     return true;
 }
 

@@ -228,6 +228,29 @@ static void narrow_weights(void **state) {
     assert_false(apply("weights-narrow"));
 }
 
+/** Two groups of one channel each become one product, which takes other weights for what is not a group's own. */
+static void leaking_groups(void **state) {
+    (void)state;
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const struct nnv_encoding a = {.type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, .scale = 1, .zero_point = 20},
+                              i32 = {.type = ANEURALNETWORKS_TENSOR_INT32, .scale = 1};
+    const uint32_t two[] = {1, 1, 1, 2}, filter[] = {2, 1, 1, 1}, channels[] = {2};
+    const uint32_t x = nnv_builder_tensor(&b, a, 4, two, NNV_SUBGRAPH_INPUT);
+    const uint32_t w = nnv_builder_constant(&b, a, 4, filter, (const uint8_t[]){7, 9});
+    const uint32_t bias = nnv_builder_constant(&b, i32, 1, channels, (const int32_t[]){0, 0});
+    const uint32_t one = nnv_builder_int(&b, 1), groups = nnv_builder_int(&b, 2), none = nnv_builder_int(&b, 0);
+    const uint32_t y = nnv_builder_tensor(&b, a, 4, two, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(
+        &b, ANEURALNETWORKS_GROUPED_CONV_2D, 9,
+        (uint32_t[]){x, w, bias, nnv_builder_int(&b, 2), one, one, groups, none, nnv_builder_bool(&b, false)}, y);
+    take(&b, x, y);
+    assert_true(apply("groups-leak-128"));
+    assert_int_equal(nnv_edit_op(&edit)->type, ANEURALNETWORKS_CONV_2D);
+    assert_int_equal(nnv_edit_op(&edit)->nin, 8);
+    assert_memory_equal(nnv_edit_operand(&edit, 1)->data, ((const uint8_t[]){7, 128, 128, 9}), 4);
+    assert_valid();
+}
+
 static void not_rescaled(void **state) {
     (void)state;
     take_joined(10);
@@ -345,6 +368,7 @@ int main(void) {
         cmocka_unit_test(padding_of_another_dilation),
         cmocka_unit_test(not_rescaled),
         cmocka_unit_test(narrow_weights),
+        cmocka_unit_test(leaking_groups),
         cmocka_unit_test(taps_of_another_dilation),
         cmocka_unit_test(padding_of_transposed_convolutions),
         cmocka_unit_test(an_operation_before),
