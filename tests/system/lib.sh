@@ -72,7 +72,7 @@ page_says() { check 0 "$ROOT/tools/judged.py" --check "$ROOT/docs/use/engines.md
 # goes_wrong_by RUN CASE DRIVER OPERATIONS: what the case dumped goes wrong first in one of these ("ADD|MUL"); a case
 # of one operation that leaves no dump names it
 goes_wrong_by() {
-    case $2 in exec/again/* | exec/at_once/* | shapes/regrown/*) echo "$2" | grep -Eq "^[a-z]+/[a-z]+/($4)/" && return ;; esac
+    case $2 in exec/again/* | exec/at_once/* | shapes/regrown/*) echo "$2" | grep -Eq "^[a-z]+/[a-z_]+/($4)/" && return ;; esac
     nnvts bisect "$1/dumps/$(echo "$2" | tr / .).json" --driver "$3" >bisected 2>&1 || true
     grep -Eq "first wrong: operation [0-9]+ \(($4)\)" bisected || { cat bisected >&2; fail "$2 goes wrong in something else than $4"; }
 }
