@@ -8,7 +8,7 @@
 #include "mlts/metrics/metric.h"
 #include "mlts/data/speech.h"
 
-enum { ROUNDS = 2000 };
+enum { ROUNDS = 2000, FEWEST_ITEMS = 7 };
 static const double significance = 0.01;
 
 /** One comparison under way. */
@@ -211,6 +211,15 @@ static bool compare_item(struct work *w, uint32_t item, const struct nnv_value *
     return ok && distances(w, item, truth);
 }
 
+/**
+ * On average by more than a ten-thousandth of the golden error, which is what rounding may cost; and on items enough:
+ * that all of fewer are worse happens by chance more often than `significance` allows (2^-7 < 0.01).
+ */
+static bool is_worse(const struct nnv_accuracy *a) {
+    static const double rounding = 1e-4;
+    return a->judged >= FEWEST_ITEMS && a->loss.low > rounding * a->golden.error;
+}
+
 /** Significance, and whether the driver is worse. */
 static void conclude(struct work *w, uint64_t seed) {
     struct nnv_accuracy *a = w->out;
@@ -227,7 +236,7 @@ static void conclude(struct work *w, uint64_t seed) {
     a->golden.error /= a->judged;
     a->driver.error /= a->judged;
     a->loss = nnv_bootstrap_mean(w->loss, a->judged, ROUNDS, 1 - significance, seed);
-    a->worse = a->loss.low > 0;
+    a->worse = is_worse(a);
 }
 
 enum nnv_status nnv_accuracy_compare(const struct nnv_network *net, const struct nnv_dataset *d,

@@ -175,24 +175,48 @@ static void spellers(void **state) {
     assert_true(f->accuracy.worse && f->accuracy.loss.low > 0.2 && f->accuracy.loss.high < 0.8);
 }
 
-static void restorers(void **state) {
-    struct fixture *f = *state;
+/** So many items of the data, restored with these errors: the golden answer's, the driver's. */
+static void restore_items(struct fixture *f, uint32_t items, float golden, float driver) {
     describe(f, 2, (uint32_t[]){1, 6}, 2, (uint32_t[]){1, 6});
     f->net.task = NNV_TASK_RESTORE;
-    open_data(f, "random", ITEMS);
+    open_data(f, "random", items);
     shape(f, &f->golden);
     shape(f, &f->driver);
-    for (uint32_t i = 0; i < ITEMS; i++) {
+    for (uint32_t i = 0; i < items; i++) {
         struct nnv_value x;
         struct nnv_truth truth;
         struct nnv_err err = {0};
         assert_int_equal(nnv_dataset_item(&f->data, i, &f->net, f->arena, &x, &truth, &err), NNV_OK);
-        memcpy(at(&f->golden, i), x.data, x.bytes);
-        for (int k = 0; k < 6; k++) at(&f->driver, i)[k] = ((float *)x.data)[k] + 0.5f;
+        for (int k = 0; k < 6; k++) at(&f->golden, i)[k] = ((float *)x.data)[k] + golden;
+        for (int k = 0; k < 6; k++) at(&f->driver, i)[k] = ((float *)x.data)[k] + driver;
     }
     compare(f);
+}
+
+static void restorers(void **state) {
+    struct fixture *f = *state;
+    restore_items(f, ITEMS, 0, 0.5f);
     assert_true(f->accuracy.golden.error == 0);
     assert_true(fabs(f->accuracy.driver.error - 0.25) < 1e-6);
+    assert_true(f->accuracy.worse);
+}
+
+/* On two items nothing is proven. */
+static void few_items_prove_nothing(void **state) {
+    struct fixture *f = *state;
+    restore_items(f, 2, 0, 0.5f);
+    assert_true(f->accuracy.loss.low > 0 && !f->accuracy.worse);
+}
+
+/* A millionth of the golden error more, on each item, is what rounding makes of it. */
+static void rounding_is_not_worse(void **state) {
+    struct fixture *f = *state;
+    restore_items(f, ITEMS, 8, 8.000004f);
+    assert_true(f->accuracy.loss.low > 0 && !f->accuracy.worse);
+}
+static void a_little_worse_is_worse(void **state) {
+    struct fixture *f = *state;
+    restore_items(f, ITEMS, 8, 8.004f);
     assert_true(f->accuracy.worse);
 }
 
@@ -269,6 +293,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(better_is_not_worse, setup, teardown),
         cmocka_unit_test_setup_teardown(spellers, setup, teardown),
         cmocka_unit_test_setup_teardown(restorers, setup, teardown),
+        cmocka_unit_test_setup_teardown(few_items_prove_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(rounding_is_not_worse, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_little_worse_is_worse, setup, teardown),
         cmocka_unit_test_setup_teardown(detectors, setup, teardown),
         cmocka_unit_test_setup_teardown(real_answers, setup, teardown),
     };
