@@ -8,7 +8,7 @@
 #include "harness/judge/match.h"
 #include "harness/judge/multinomial.h"
 
-enum { ROWS_FLOAT = 4, ROWS_QUANTISED = 8, ROWS_SECOND = 64, ALTERNATIVES = 64 };
+enum { ALTERNATIVES = 64 };
 
 /* -------------------------------------------------------------- expectations */
 
@@ -78,10 +78,10 @@ static enum nnv_status evaluate(const struct nnv_comparer *c, uint64_t alternati
     struct nnv_eval_options options = {
         .choice = choice,
         .rows = !budget && !c->rows ? 0
-                : second && budget  ? ROWS_SECOND
+                : second && budget  ? NNV_JUDGE_ROWS_SECOND
                 : c->rows           ? c->rows
-                : quantised         ? ROWS_QUANTISED
-                                    : ROWS_FLOAT,
+                : quantised         ? NNV_JUDGE_ROWS_QUANTISED
+                                    : NNV_JUDGE_ROWS_FLOAT,
         .k = !quantised ? 2
              : second   ? 1.25
              : c->rows  ? 2

@@ -10,6 +10,9 @@
 #include "harness/judge/ties.h"
 #include "reference/model/model.h"
 
+/** Rows of a budget: the first look's, of floats and where an output is quantised, and those of what breaks it. */
+enum { NNV_JUDGE_ROWS_FLOAT = 4, NNV_JUDGE_ROWS_QUANTISED = 8, NNV_JUDGE_ROWS_SECOND = 64 };
+
 /** What a spec's outputs are compared with. Zero-initialise, and set the first group; all made is the arena's. */
 struct nnv_comparer {
     const struct nnv_spec *spec;

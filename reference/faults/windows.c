@@ -74,7 +74,8 @@ bool nnv_change_dense_taps(struct nnv_edit *e, const struct nnv_fault *fault) {
 bool nnv_change_crossed_taps(struct nnv_edit *e, const struct nnv_fault *fault) {
     struct filter f;
     const int32_t dh = number(e, "dilation height", 1), dw = number(e, "dilation width", 1);
-    return take_filter(e, &f) && place_taps(e, fault, &f, fault->other == 0 ? dw : dh, fault->other == 0 ? dw : dh);
+    const int32_t apart = fault->other == 0 ? dw : dh;
+    return take_filter(e, &f) && place_taps(e, fault, &f, apart, apart);
 }
 
 bool nnv_change_flip(struct nnv_edit *e, const struct nnv_fault *fault) {

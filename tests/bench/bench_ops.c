@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "harness/judge/compare.h"
 #include "randgraph/single/single.h"
 #include "reference/eval/eval.h"
 
@@ -40,7 +41,7 @@ static enum nnv_status measure(const struct nnv_spec *s, struct nnv_arena *arena
     enum nnv_status st = time_rows(s, 0, arena, out, &golden, err);
     for (uint32_t i = 0; !st && i < s->model.main.nout; i++)
         sums->elems += out[i].value.bytes / nnv_type(s->model.main.operands[s->model.main.out[i]].type)->size;
-    if (!st) st = time_rows(s, 4, arena, out, &budget, err);
+    if (!st) st = time_rows(s, NNV_JUDGE_ROWS_FLOAT, arena, out, &budget, err);
     free(out);
     sums->golden_us += golden;
     sums->budget_us += budget;

@@ -3,10 +3,17 @@
 #ifndef NNV_EXPLAIN_FIT_H
 #define NNV_EXPLAIN_FIT_H
 
+#include "harness/judge/compare.h"
 #include "harness/debug/explain/explain.h"
 #include "reference/eval/eval.h"
 
-enum { NNV_ROWS_FLOAT = 8, NNV_ROWS_QUANTISED = 16, NNV_ROWS_SECOND = 64, NNV_EXPLAIN_BEST = 12 };
+/** Rows of a mistake's budget: more than the judge's first look, since nothing looks again at what does not fit. */
+enum {
+    NNV_ROWS_FLOAT = 2 * NNV_JUDGE_ROWS_FLOAT,
+    NNV_ROWS_QUANTISED = 2 * NNV_JUDGE_ROWS_QUANTISED,
+    NNV_ROWS_SECOND = NNV_JUDGE_ROWS_SECOND,
+    NNV_EXPLAIN_BEST = 12
+};
 
 /** Where a fault is tried. */
 struct nnv_explain_place {
