@@ -36,6 +36,18 @@ void nnv_add_residues(struct nnv_attribute_list *l, const char *what, int cost, 
 /** What the extents of images are called: "batches", "height" ...; NULL: the operation has no images. */
 const char *const *nnv_extent_names(const struct nnv_call *c, bool *nchw);
 
+/** A window that moves over an image, along one axis. */
+struct nnv_moving {
+    int32_t taps, stride, dilation; /**< at least 1 */
+    int32_t extent;                 /**< of the image */
+    int32_t reach;                  /**< from the first tap to the last */
+    int32_t pad;                    /**< SAME: cells outside the image, on both sides; may be negative */
+    int32_t head;                   /**< cells before the image; of a transposed convolution not known: 0 */
+    bool same;
+};
+/** That of a convolution or pooling, axis 0: height, 1: width. False: the call has none, or it is not known. */
+bool nnv_moving(const struct nnv_call *c, bool nchw, int axis, struct nnv_moving *to);
+
 /** Of pairs of numbers, axes, and how window, stride, dilation and image lie to each other. */
 void nnv_add_geometry(struct nnv_attribute_list *l, const struct nnv_call *c, bool nchw);
 

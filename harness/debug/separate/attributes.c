@@ -317,6 +317,23 @@ static bool multiplies(const struct nnv_op *op) {
     return op->rounding == NNV_ROUND_LINEAR && op->code != ANEURALNETWORKS_ADD && op->code != ANEURALNETWORKS_SUB;
 }
 
+/** Which of two inputs is repeated along the axes of the output, from the outermost; like neighbours are one. */
+static void add_broadcast(struct nnv_attribute_list *l, const struct nnv_shape *a, const struct nnv_shape *b) {
+    const uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
+    char text[NNV_MAX_RANK * 6 + 1] = "", last = 0;
+    for (uint32_t d = 0; d < rank; d++) {
+        const uint32_t x = d + a->rank < rank ? 1 : a->dims[d + a->rank - rank],
+                       y = d + b->rank < rank ? 1 : b->dims[d + b->rank - rank];
+        const char now = x == y ? '-' : x == 1 ? '0' : '1';
+        if ((x == 1 && y == 1) || now == last) continue;
+        const size_t n = strlen(text);
+        snprintf(text + n, sizeof text - n, "%s%s", n ? ", " : "", now == '-' ? "none" : now == '0' ? "0" : "1");
+        last = now;
+    }
+    if (last && strcmp(text, "none") != 0)
+        nnv_add_word(l, "the input repeated along the axes, outer to inner,", FROM_SHAPE, NNV_NAME("%s", text));
+}
+
 /** Two tensors of one operation, such as those of ADD. */
 static void add_two(struct nnv_attribute_list *l, const struct nnv_op *op, const struct nnv_arg *a,
                     const struct nnv_arg *b, const struct nnv_arg *out) {
@@ -327,6 +344,7 @@ static void add_two(struct nnv_attribute_list *l, const struct nnv_op *op, const
         nnv_add_flag(l, "the first two inputs have the same shape", FROM_SHAPE, same_shape(&a->shape, &b->shape),
                      "the first two inputs have different shapes");
         nnv_add_number(l, "rank of input 1 - rank of input 0", FROM_SHAPE, (double)b->shape.rank - a->shape.rank);
+        if (op->pairs) add_broadcast(l, &a->shape, &b->shape);
     }
     if (nnv_shape_known(&a->shape) && nnv_shape_known(&out->shape))
         nnv_add_flag(l, "the output has as many elements as input 0", FROM_SHAPE,

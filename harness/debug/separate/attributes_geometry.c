@@ -203,6 +203,11 @@ static void add_sum(struct nnv_attribute_list *l, const struct nnv_call *c) {
         terms = (double)named(c, "filter height") * named(c, "filter width");
     }
     if (terms > 0) nnv_add_number(l, "number of terms of a sum", FROM_SHAPE, terms);
+    if (terms > 0 && c->op->code == ANEURALNETWORKS_FULLY_CONNECTED && nnv_shape_known(&c->in[0].shape) &&
+        c->in[0].shape.rank > 0)
+        nnv_add_flag(l, "the outer extent of input is below the batch", FROM_SHAPE,
+                     c->in[0].shape.dims[0] < (double)nnv_shape_elems(&c->in[0].shape) / terms,
+                     "the outer extent of input is the batch");
     if (terms > 0) nnv_add_residues(l, "the number of terms of a sum", FROM_SHAPE + 1, terms);
     if (filter >= 0 && nnv_shape_known(&c->in[filter].shape) && c->in[filter].shape.rank == 4) {
         const struct nnv_shape *f = &c->in[filter].shape;
@@ -212,13 +217,36 @@ static void add_sum(struct nnv_attribute_list *l, const struct nnv_call *c) {
     }
 }
 
+bool nnv_moving(const struct nnv_call *c, bool nchw, int axis, struct nnv_moving *to) {
+    const struct nnv_shape *x = &c->in[0].shape, *y = &c->out[0].shape;
+    const int filter = position_of(c, "filter"), at = (nchw ? 2 : 1) + axis;
+    const struct nnv_shape *f = filter >= 0 ? &c->in[filter].shape : NULL;
+    const bool transposed = c->op->code == ANEURALNETWORKS_TRANSPOSE_CONV_2D;
+    if (!nnv_shape_known(x) || x->rank != 4 || (f && (!nnv_shape_known(f) || f->rank != 4))) return false;
+    const int32_t dilation = named(c, axis ? "dilation width" : "dilation height");
+    *to = (struct nnv_moving){
+        .taps = f ? (int32_t)f->dims[1 + axis] : named(c, axis ? "filter width" : "filter height"),
+        .stride = named(c, axis ? "stride width" : "stride height"),
+        .dilation = dilation ? dilation : 1,
+        .extent = (int32_t)x->dims[at],
+        .same = named(c, "padding scheme") == ANEURALNETWORKS_PADDING_SAME,
+    };
+    if (to->taps < 1 || to->stride < 1) return false;
+    to->reach = (to->taps - 1) * to->dilation + 1;
+    const bool sized = transposed && c->nout > 0 && nnv_shape_known(y) && y->rank == 4;
+    to->pad = sized ? (to->extent - 1) * to->stride + to->reach - (int32_t)y->dims[at]
+                    : ((to->extent + to->stride - 1) / to->stride - 1) * to->stride + to->reach - to->extent;
+    if (!transposed)
+        to->head = !to->same ? named(c, axis ? "padding left" : "padding top") : to->pad > 0 ? to->pad / 2 : 0;
+    return true;
+}
+
 /** How window, stride, dilation and image lie to each other along both axes. */
 static void add_windows(struct nnv_attribute_list *l, const struct nnv_call *c, bool nchw) {
     static const char *const axis[] = {"height", "width"};
     const struct nnv_shape *x = &c->in[0].shape;
     const int filter = position_of(c, "filter");
-    const struct nnv_shape *f = filter >= 0 ? &c->in[filter].shape : NULL, *y = &c->out[0].shape;
-    const bool transposed = c->op->code == ANEURALNETWORKS_TRANSPOSE_CONV_2D && c->nout > 0;
+    const struct nnv_shape *f = filter >= 0 ? &c->in[filter].shape : NULL;
     int whole = 0, above = 0, below = 0, larger = 0, uneven = 0; /* axes of which this is so */
     bool implied = false;
     if (!nnv_shape_known(x) || x->rank != 4 || (f && (!nnv_shape_known(f) || f->rank != 4))) return;
@@ -227,12 +255,10 @@ static void add_windows(struct nnv_attribute_list *l, const struct nnv_call *c, 
     add_padding(l, c);
     for (int i = 0; i < 2; i++) {
         const char *a = axis[i];
-        const int32_t taps = f ? (int32_t)f->dims[1 + i] : named(c, i ? "filter width" : "filter height"),
-                      stride = named(c, i ? "stride width" : "stride height"),
-                      given = named(c, i ? "dilation width" : "dilation height"), dilation = given ? given : 1;
-        const int32_t extent = (int32_t)x->dims[(nchw ? 2 : 1) + i], reach = (taps - 1) * dilation + 1;
-        const bool same = named(c, "padding scheme") == ANEURALNETWORKS_PADDING_SAME;
-        if (taps < 1 || stride < 1) continue;
+        struct nnv_moving window;
+        if (!nnv_moving(c, nchw, i, &window)) continue;
+        const int32_t taps = window.taps, stride = window.stride, extent = window.extent, reach = window.reach,
+                      pad = window.pad;
         whole += reach == extent;
         above += stride > taps;
         below += stride < taps;
@@ -244,11 +270,7 @@ static void add_windows(struct nnv_attribute_list *l, const struct nnv_call *c, 
         nnv_add_number(l, NNV_NAME("%s of input - %s of the dilated window", a, a), FROM_SHAPE + 2, extent - reach);
         nnv_add_flag(l, NNV_NAME("the %s is no multiple of the stride", a), FROM_SHAPE, extent % stride != 0,
                      NNV_NAME("the %s is a multiple of the stride", a));
-        if (!same) continue;
-        const int32_t steps = (extent + stride - 1) / stride;
-        const int32_t pad = transposed && nnv_shape_known(y) && y->rank == 4
-                                ? (extent - 1) * stride + reach - (int32_t)y->dims[(nchw ? 2 : 1) + i]
-                                : (steps - 1) * stride + reach - extent;
+        if (!window.same) continue;
         implied = true;
         uneven += pad > 0 && pad % 2 == 1;
         nnv_add_flag(l, NNV_NAME("SAME pads the %s unevenly", a), FROM_SHAPE, pad > 0 && pad % 2 == 1,

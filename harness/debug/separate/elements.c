@@ -29,7 +29,13 @@ struct elements {
     const double *right; /* stored numbers */
     struct like like[LIKE_INPUTS];
     size_t likes;
-    const char *suffix; /* of the names, where there are several outputs */
+    bool windows; /* each element is made of a window of input 0, which moves along these axes */
+    uint32_t height;
+    struct nnv_moving window[2]; /* height, width */
+    double factor;               /* a number such as beta, that inputs may be multiplied by */
+    const char *factor_name;     /* NULL: there is none */
+    int along;                   /* an element depends on a line of like[0] along this axis; -1: it does not */
+    const char *suffix;          /* of the names, where there are several outputs */
 };
 
 /** Adds the input if it is of the output's shape, or broadcast to it; or a list of indices, one for each row. */
@@ -133,6 +139,66 @@ static void add_place(struct nnv_attribute_list *l, const struct elements *y, si
     }
 }
 
+/** How much of the window that it is made of lies in the image. */
+static void add_window(struct nnv_attribute_list *l, const struct elements *y, const size_t *at) {
+    static const char *const axis[] = {"height", "width"};
+    bool cut[2] = {false, false};
+    double taps = 1;
+    for (int i = 0; i < 2; i++) {
+        const struct nnv_moving *w = &y->window[i];
+        const int64_t first = (int64_t)at[y->height + (uint32_t)i] * w->stride - w->head;
+        bool ends[2] = {false, false};
+        int inside = 0;
+        for (int32_t k = 0; k < w->taps; k++) {
+            const int64_t tap = first + (int64_t)k * w->dilation;
+            inside += tap >= 0 && tap < w->extent;
+            ends[0] = ends[0] || tap == 0;
+            ends[1] = ends[1] || tap == w->extent - 1;
+        }
+        cut[i] = inside < w->taps;
+        taps *= inside;
+        nnv_add_flag(l, NNV_NAME("the window begins before the image in %s", axis[i]), FROM_SHAPE, first < 0, NULL);
+        nnv_add_flag(l, NNV_NAME("the window ends behind the image in %s", axis[i]), FROM_SHAPE,
+                     first + w->reach > w->extent, NULL);
+        nnv_add_flag(l, NNV_NAME("a tap is the image's first in %s", axis[i]), FROM_SHAPE, ends[0], NULL);
+        nnv_add_flag(l, NNV_NAME("a tap is the image's last in %s", axis[i]), FROM_SHAPE, ends[1], NULL);
+        nnv_add_flag(l, NNV_NAME("the window is cut in %s", axis[i]), FROM_SHAPE, cut[i],
+                     NNV_NAME("the window is not cut in %s", axis[i]));
+    }
+    nnv_add_flag(l, "the window is cut in height and in width", FROM_SHAPE, cut[0] && cut[1], NULL);
+    nnv_add_flag(l, "the window is cut", FROM_SHAPE, cut[0] || cut[1], "the window is not cut");
+    nnv_add_number(l, "the number of taps inside the image", FROM_SHAPE + 1, taps);
+}
+
+/** The line of the input that it is made of. */
+static void add_line(struct nnv_attribute_list *l, const struct elements *y, size_t from, const size_t *at) {
+    const struct like *x = &y->like[0];
+    const size_t step = x->step[y->along], first = from - at[y->along] * step;
+    double largest = -INFINITY, least = INFINITY, magnitude = 0;
+    bool nan = false;
+    for (uint32_t k = 0; k < y->dims[y->along]; k++) {
+        const double v = real_of(x->operand, x->v[first + k * step]);
+        nan = nan || isnan(v);
+        largest = fmax(largest, v);
+        least = fmin(least, v);
+        magnitude = fmax(magnitude, fabs(v));
+    }
+    nnv_add_flag(l, NNV_NAME("the line of %s is all 0", x->name), FROM_MODEL, magnitude == 0 && !nan, NULL);
+    nnv_add_flag(l, NNV_NAME("the line of %s holds NaN", x->name), FROM_MODEL, nan, NULL);
+    if (largest < least) return;
+    nnv_add_number(l, NNV_NAME("the largest %s of its line", x->name), FROM_MODEL, largest);
+    nnv_add_number(l, NNV_NAME("the least %s of its line", x->name), FROM_MODEL, least);
+    nnv_add_number(l, NNV_NAME("the largest magnitude of %s in its line", x->name), FROM_MODEL, magnitude);
+    nnv_add_number(l, NNV_NAME("the largest less the least %s of its line", x->name), FROM_MODEL, largest - least);
+    nnv_add_number(l, NNV_NAME("the magnitude of the largest %s of its line", x->name), FROM_MODEL, fabs(largest));
+    if (y->factor_name)
+        nnv_add_number(l, NNV_NAME("the magnitude of %s times the largest %s of its line", y->factor_name, x->name),
+                       FROM_MODEL + 1, fabs(y->factor * largest));
+    if (y->factor_name)
+        nnv_add_number(l, NNV_NAME("%s times the largest magnitude of %s in its line", y->factor_name, x->name),
+                       FROM_MODEL + 1, y->factor * magnitude);
+}
+
 static bool observe(const struct elements *y, size_t i, bool wrong, struct nnv_observation *to) {
     struct nnv_attribute item[NNV_ATTRIBUTES];
     struct nnv_attribute_list list = {.arena = y->arena, .item = item}, *l = &list;
@@ -146,7 +212,12 @@ static bool observe(const struct elements *y, size_t i, bool wrong, struct nnv_o
         for (uint32_t d = 0; d < y->rank; d++) from += at[d] * y->like[k].step[d];
         v[k] = y->like[k].v[from];
         add_number(l, y->like[k].name, 0, y->like[k].operand, v[k]);
+        if (k == 0 && y->factor_name)
+            nnv_add_number(l, NNV_NAME("%s times %s", y->factor_name, y->like[0].name), 1,
+                           y->factor * real_of(y->like[0].operand, v[0]));
+        if (k == 0 && y->along >= 0) add_line(l, y, from, at);
     }
+    if (y->windows) add_window(l, y, at);
     if (y->likes > 1) add_two(l, &y->like[0], &y->like[1], v[0], v[1]);
     to->failed = wrong;
     to->count = list.count;
@@ -167,6 +238,38 @@ static size_t draw(const enum nnv_element *state, size_t n, enum nnv_element whi
     return seen < most ? seen : most;
 }
 
+/** The axis along which the operation normalises; -1: it does not, or does not say so. */
+static int axis_of(const struct nnv_call *c, uint32_t rank) {
+    bool any = false;
+    for (size_t f = 0; f < c->op->nforms; f++)
+        for (uint8_t i = 0; i < c->op->forms[f].nin; i++)
+            any = any || (c->op->forms[f].in[i].rule == NNV_AXIS && (c->op->forms[f].in[i].flags & NNV_SCALAR));
+    for (uint8_t i = 0; i < c->form->nin; i++) {
+        const struct nnv_slot *s = &c->form->in[i];
+        if (s->rule == NNV_AXIS && (s->flags & NNV_SCALAR) && nnv_known(c, s->id))
+            return nnv_axis((int32_t)nnv_num(c, s->id), rank);
+    }
+    return any ? (int)rank - 1 : -1;
+}
+
+/** What of input 0 an element is made of: a window, or a line. */
+static void describe_source(const struct nnv_call *c, bool nchw, struct elements *y) {
+    const struct nnv_shape *x = &c->in[0].shape;
+    y->height = nchw ? 2 : 1;
+    for (uint8_t i = 0; i < c->form->nin && !y->factor_name; i++) {
+        const struct nnv_slot *s = &c->form->in[i];
+        const struct nnv_arg *given = s->flags & NNV_SCALAR ? nnv_in(c, s->id) : NULL;
+        if (!given || !nnv_is_float(given->operand->type) || !nnv_known(c, s->id)) continue;
+        y->factor = nnv_num(c, s->id);
+        y->factor_name = s->name;
+    }
+    y->windows = y->rank == 4 && c->in[0].present && c->op->code != ANEURALNETWORKS_TRANSPOSE_CONV_2D &&
+                 nnv_moving(c, nchw, 0, &y->window[0]) && nnv_moving(c, nchw, 1, &y->window[1]);
+    if (y->likes > 0 && nnv_shape_known(x) && x->rank == y->rank &&
+        memcmp(x->dims, y->dims, y->rank * sizeof *y->dims) == 0)
+        y->along = axis_of(c, y->rank);
+}
+
 /** What is known of output o, of a model of one operation also of the inputs. */
 static bool describe(const struct nnv_spec *spec, uint32_t o, struct nnv_arena *arena, struct elements *y) {
     static const struct nnv_attribute_list none = {0};
@@ -175,7 +278,7 @@ static bool describe(const struct nnv_spec *spec, uint32_t o, struct nnv_arena *
     struct nnv_call **calls = NULL;
     struct nnv_err ignored = {0};
     list.arena = arena;
-    *y = (struct elements){.arena = arena, .operand = &m->operands[m->out[o]], .suffix = ""};
+    *y = (struct elements){.arena = arena, .operand = &m->operands[m->out[o]], .suffix = "", .along = -1};
     y->rank = spec->outputs[o].rank;
     y->dims = spec->outputs[o].dims;
     y->n = spec->outputs[o].bytes / nnv_type(y->operand->type)->size;
@@ -200,6 +303,7 @@ static bool describe(const struct nnv_spec *spec, uint32_t o, struct nnv_arena *
         if (pos < 0 || !e.call->in[pos].present || (s->flags & NNV_SCALAR)) continue;
         if (nnv_type(e.call->in[pos].operand->type)->tensor) add_like(y, &e, pos, s->name);
     }
+    describe_source(calls[0], nchw, y);
     return !e.failed;
 }
 

@@ -412,6 +412,131 @@ static void test_elements(void **state) {
     nnv_arena_free(arena);
 }
 
+/** All elements of the spec, right ones, in their order. */
+static void observe_all(const struct nnv_spec *spec, size_t n, struct nnv_arena *arena, struct nnv_observation *to) {
+    enum nnv_element element[60];
+    assert_true(n <= 60);
+    for (size_t i = 0; i < n; i++) element[i] = NNV_ELEMENT_RIGHT;
+    assert_int_equal(nnv_observe_elements(spec, element, n, arena, to), n);
+}
+static double of_element(const struct nnv_observation *o, const char *name) {
+    return find(o->item, o->count, name)->number;
+}
+
+/** Of a window its elements know how much of it lies outside the image, and what it ends at. */
+static void test_elements_of_windows(void **state) {
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    struct nnv_observation to[6];
+    (void)state;
+    assert_non_null(arena);
+    if (nnv_spec_parse(pool, strlen(pool), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    observe_all(spec, 6, arena, to);
+    /* rows begin at -1, 1, 3 of 5; columns at 0, 2 of 4 */
+    for (int i = 0; i < 6; i++) {
+        const bool low = i / 2 == 0, high = i / 2 == 2, right = i % 2 == 1;
+        const double rows = low || high ? 2 : 3, columns = right ? 2 : 3;
+        assert_true(of_element(&to[i], "the window begins before the image in height") == low);
+        assert_true(of_element(&to[i], "the window ends behind the image in height") == high);
+        assert_true(of_element(&to[i], "the window begins before the image in width") == 0);
+        assert_true(of_element(&to[i], "the window ends behind the image in width") == right);
+        assert_true(of_element(&to[i], "the window is cut in height and in width") == ((low || high) && right));
+        assert_true(of_element(&to[i], "the window is cut") == (low || high || right));
+        assert_true(of_element(&to[i], "a tap is the image's first in height") == low);
+        assert_true(of_element(&to[i], "a tap is the image's last in height") == high);
+        assert_true(of_element(&to[i], "a tap is the image's first in width") == !right);
+        assert_true(of_element(&to[i], "a tap is the image's last in width") == right);
+        assert_true(of_element(&to[i], "the number of taps inside the image") == rows * columns);
+    }
+    nnv_arena_free(arena);
+}
+
+/** What is normalised along a line knows what is in it. */
+static void test_elements_of_lines(void **state) {
+    static const char softmax[] =
+        "{\"format\":\"nnvts-spec/1\",\"name\":\"x\",\"source\":\"\",\"min_version\":\"1.2\",\"expect_failure\":false,"
+        "\"relaxed\":false,\"main\":{\"operands\":["
+        "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[3,2],\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[0,1,0,-9,0,3]},"
+        "{\"type\":\"FLOAT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[2]},"
+        "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[-2]},"
+        "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[3,2],\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[0,0,0,0,0,0]}],"
+        "\"operations\":[{\"type\":\"LOG_SOFTMAX\",\"inputs\":[0,1,2],\"outputs\":[3]}],"
+        "\"inputs\":[0],\"outputs\":[3]},\"referenced\":[]}";
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    struct nnv_observation to[6];
+    (void)state;
+    assert_non_null(arena);
+    if (nnv_spec_parse(softmax, strlen(softmax), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    observe_all(spec, 6, arena, to);
+    for (int i = 0; i < 6; i++) { /* lines are columns: 0, 0, 0 and 1, -9, 3 */
+        const bool second = i % 2 == 1;
+        assert_true(of_element(&to[i], "the line of input is all 0") == !second);
+        assert_true(of_element(&to[i], "the line of input holds NaN") == 0);
+        assert_true(of_element(&to[i], "the largest input of its line") == (second ? 3 : 0));
+        assert_true(of_element(&to[i], "the least input of its line") == (second ? -9 : 0));
+        assert_true(of_element(&to[i], "the largest magnitude of input in its line") == (second ? 9 : 0));
+        assert_true(of_element(&to[i], "the largest less the least input of its line") == (second ? 12 : 0));
+        assert_true(of_element(&to[i], "beta times the largest magnitude of input in its line") == (second ? 18 : 0));
+    }
+    assert_true(of_element(&to[3], "beta times input") == -18);
+    nnv_arena_free(arena);
+}
+
+/** Appends n zeros, with commas. */
+static void add_zeros(struct nnv_text *t, int n) {
+    for (int i = 0; i < n; i++) nnv_text_add(t, i ? ",0" : "0");
+}
+
+/** Of two inputs it is known which is repeated, and in which order. */
+static void test_attributes_of_a_broadcast(void **state) {
+    static const struct {
+        const char *shape[3];
+        int elements[3];
+        const char *word;
+    } sum[] = {{{"6,10", "10", "6,10"}, {60, 10, 60}, "1, none"},
+               {{"2,3,4", "3,1", "2,3,4"}, {24, 3, 24}, "1, none, 1"},
+               {{"1,4", "3,1", "3,4"}, {4, 3, 12}, "0, 1"},
+               {{"2,1,5", "2,1,1", "2,1,5"}, {10, 2, 10}, "none, 1"},
+               {{"2,3", "2,3", "2,3"}, {6, 6, 6}, NULL}};
+    const struct nnv_case c = {.name = "ops/ADD/float32/x/0", .suite = "ops", .type = "float32"};
+    struct nnv_arena *arena = nnv_arena_new();
+    (void)state;
+    assert_non_null(arena);
+    for (size_t k = 0; k < sizeof sum / sizeof *sum; k++) {
+        struct nnv_text t = {0}, zeros[3] = {{0}, {0}, {0}};
+        struct nnv_spec *spec = NULL;
+        struct nnv_err err = {0};
+        size_t n, found = 0;
+        for (int i = 0; i < 3; i++) add_zeros(&zeros[i], sum[k].elements[i]);
+        nnv_text_addf(&t,
+                      "{\"format\":\"nnvts-spec/1\",\"name\":\"x\",\"source\":\"\",\"min_version\":\"1.2\","
+                      "\"expect_failure\":false,\"relaxed\":false,\"main\":{\"operands\":["
+                      "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[%s],\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[%s]},"
+                      "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[%s],\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[%s]},"
+                      "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[0]},"
+                      "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[%s],\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[%s]}],"
+                      "\"operations\":[{\"type\":\"ADD\",\"inputs\":[0,1,2],\"outputs\":[3]}],"
+                      "\"inputs\":[0,1],\"outputs\":[3]},\"referenced\":[]}",
+                      sum[k].shape[0], zeros[0].data, sum[k].shape[1], zeros[1].data, sum[k].shape[2], zeros[2].data);
+        if (nnv_spec_parse(t.data, t.len, "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+        const struct nnv_attribute *a = nnv_attributes(&c, spec, 0, arena, &n);
+        assert_non_null(a);
+        for (size_t i = 0; i < n; i++) {
+            if (strcmp(a[i].name, "the input repeated along the axes, outer to inner,") != 0) continue;
+            found++;
+            assert_non_null(sum[k].word);
+            assert_string_equal(a[i].word, sum[k].word);
+        }
+        assert_int_equal(found, sum[k].word != NULL);
+        nnv_text_free(&t);
+        for (int i = 0; i < 3; i++) nnv_text_free(&zeros[i]);
+    }
+    nnv_arena_free(arena);
+}
+
 /* ------------------------------------------------------------------------ runs */
 
 enum { OF_A_RUN = 400 };
@@ -490,6 +615,9 @@ int main(void) {
         cmocka_unit_test(test_attributes_of_a_pool),
         cmocka_unit_test(test_empty_and_refused_cases_tell_nothing),
         cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_elements_of_windows),
+        cmocka_unit_test(test_elements_of_lines),
+        cmocka_unit_test(test_attributes_of_a_broadcast),
         cmocka_unit_test(test_passing_cases_refute_a_mistake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
