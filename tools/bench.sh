@@ -46,6 +46,18 @@ networks() {
     echo
 }
 
+# Who waits for a thread that gets no processor is slower than without it.
+beside() {
+    echo "two threads over one, beside a neighbour that keeps a processor busy (the goal is 1.10 at most):"
+    while :; do :; done &
+    neighbour=$!
+    "$build/nnvts" bench -d cpu:threads=2,cpu:threads=1 --no-accuracy --time 1 --out "$out/beside" \
+        mobilenet_v1_1.0_224_float32 mobilenet_v1_1.0_224_quant8 mobilenet_v2_1.0_224_float32 mobilenet_v2_1.0_224_quant8 |
+        grep -E '^  (ahead|even|behind|BEHIND) '
+    kill "$neighbour"
+    rm -rf "$out/beside"
+}
+
 rest() {
     echo "WHAT NNVTS ITSELF COSTS"
     "$build/bench/bench_run" "$build/nnvts" cpu
@@ -62,6 +74,7 @@ rest() {
     "$build/bench/bench_layers" "$build/drivers"
     "$build/bench/bench_layers" "$build/drivers" --threads 2 MobileNet
     unset OPENBLAS_NUM_THREADS
+    beside
     if [ -n "${NNVTS_SPECS:-}" ]; then
         run=$(mktemp -d)
         echo "public vectors, all jobs:"

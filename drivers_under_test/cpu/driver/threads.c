@@ -18,10 +18,11 @@ static const double awake_from_ns = 4e3, asleep_from_ns = 30e3;
 /** A thread that waits stays awake for so long. */
 static const uint64_t spin_ns = 100000;
 /**
- * A worker that is so much later than the caller took for two chunks got no processor; for so many times as long the
- * caller works alone: it loses 5 % at most.
+ * A worker that is so much later than the caller took for two chunks got no processor. What was lost so is paid off by
+ * work that callers do alone, so many times as much: 5 % are lost at most. It is work that counts and not the clock:
+ * who executes now and then would lose in each execution again. Lost once more, it takes twice as much work.
  */
-static const uint64_t tolerance_ns = 20000, rest_factor = 20;
+static const uint64_t tolerance_ns = 20000, rest_least = 20, rest_most = 160;
 /** The region is open: threads may enter. The bits below count those inside. */
 static const unsigned open_bit = 1u << 31;
 
@@ -39,22 +40,29 @@ struct share {
 
 struct cpu_threads {
     uint32_t count, processors;
+    cpu_set_t allowed;      /**< processors; empty: not known */
     pthread_mutex_t region; /**< held by the caller whose region runs; guards the workers' start */
     atomic_bool started;
     uint32_t started_count; /**< workers that could be started */
     struct worker workers[MAX_THREADS];
     atomic_uint executions; /**< going on */
-    _Atomic uint64_t rest;  /**< until then the processors are taken to be busy with others */
+    _Atomic uint64_t rest;  /**< so many ns of work are done alone: the processors are busy with others */
+    uint64_t rest_factor;   /**< of what is lost next; the region's holder's */
+    uint64_t lost;          /**< last; the region's holder's */
+    double since_lost;      /**< ns of work shared since then; the region's holder's */
     /* the region, in one line of the cache; written before it is open */
     _Alignas(CACHE_LINE) atomic_uint entered; /**< open_bit, and how many workers are inside */
     uint32_t items, chunk;
+    atomic_uint number; /**< of the region, from 1 */
     cpu_items_fn fn;
     void *arg;
     struct share shares[MAX_THREADS];
     /* who waits asleep */
     pthread_mutex_t lock;
     pthread_cond_t wake, left;
-    atomic_uint asleep; /**< workers */
+    atomic_uint asleep;          /**< workers */
+    atomic_int caller_processor; /**< where the last region began */
+    atomic_uint refused;         /**< number of the last region that a worker could not help with */
     atomic_bool caller_asleep, quit;
 };
 
@@ -94,7 +102,21 @@ static uint32_t drain(struct cpu_threads *t, uint32_t worker) {
     return done;
 }
 
-static bool is_open(struct cpu_threads *t) { return atomic_load(&t->entered) & open_bit; }
+/** A region is open that no worker has refused. */
+static bool is_open(struct cpu_threads *t) {
+    return (atomic_load(&t->entered) & open_bit) && atomic_load(&t->refused) != atomic_load(&t->number);
+}
+
+static bool is_beside_caller(struct cpu_threads *t) { return sched_getcpu() == atomic_load(&t->caller_processor); }
+
+/** On the caller's processor a worker only takes its time away: it goes to another one. False: there is none. */
+static bool leave_caller(struct cpu_threads *t) {
+    const int here = atomic_load(&t->caller_processor);
+    cpu_set_t others = t->allowed;
+    if (here < 0 || here >= CPU_SETSIZE) return false;
+    CPU_CLR(here, &others);
+    return CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0;
+}
 
 static bool enter(struct cpu_threads *t) {
     unsigned entered = atomic_load(&t->entered);
@@ -122,7 +144,7 @@ static bool may_spin(struct cpu_threads *t) {
 /** Until a region is open, or the pool ends. */
 static void await_region(struct cpu_threads *t) {
     const uint64_t until = cpu_now_ns() + spin_ns;
-    while (may_spin(t) && cpu_now_ns() < until)
+    while (may_spin(t) && cpu_now_ns() < until && !is_beside_caller(t))
         for (int i = 0; i < PAUSES; i++) {
             if (is_open(t) || atomic_load(&t->quit)) return;
             pause_processor();
@@ -138,7 +160,9 @@ static void *work(void *arg) {
     const struct worker *self = arg;
     struct cpu_threads *t = self->pool;
     while (!atomic_load(&t->quit)) {
-        if (enter(t)) {
+        if (is_open(t) && is_beside_caller(t) && !leave_caller(t)) {
+            atomic_store(&t->refused, atomic_load(&t->number));
+        } else if (enter(t)) {
             drain(t, self->index);
             leave(t);
         }
@@ -149,18 +173,11 @@ static void *work(void *arg) {
 
 /* --------------------------------------------------------------------- caller */
 
-static uint32_t count_processors(void) {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
-}
-
 struct cpu_threads *cpu_threads_create(uint32_t count) {
     struct cpu_threads *t = aligned_alloc(CACHE_LINE, sizeof *t);
     if (!t) return NULL;
-    *t = (struct cpu_threads){.count = count < 1             ? 1
-                                       : count > MAX_THREADS ? MAX_THREADS
-                                                             : count,
-                              .processors = count_processors()};
+    *t = (struct cpu_threads){.count = count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : count, .processors = 1};
+    if (sched_getaffinity(0, sizeof t->allowed, &t->allowed) == 0) t->processors = (uint32_t)CPU_COUNT(&t->allowed);
     pthread_mutex_init(&t->region, NULL);
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->wake, NULL);
@@ -206,16 +223,26 @@ static void await_workers(struct cpu_threads *t) {
     pthread_mutex_unlock(&t->lock);
 }
 
+/** After so much as is paid for it has gone well, a loss is a first one. */
+static void count_loss(struct cpu_threads *t, uint64_t lost) {
+    const bool again = t->lost && t->since_lost < (double)(t->rest_factor * t->lost);
+    t->rest_factor = !again ? rest_least : t->rest_factor < rest_most ? 2 * t->rest_factor : rest_most;
+    t->lost = lost;
+    t->since_lost = 0;
+    atomic_store(&t->rest, t->rest_factor * lost);
+}
+
 /** The caller's part of an open region; then waits for workers that have entered. */
 static void take_part(struct cpu_threads *t) {
     const uint64_t begun = cpu_now_ns();
     const uint32_t done = drain(t, 0);
     atomic_fetch_and(&t->entered, ~open_bit);
+    if (atomic_load(&t->refused) == atomic_load(&t->number)) count_loss(t, spin_ns);
     if (!atomic_load(&t->entered)) return;
     const uint64_t alone = cpu_now_ns();
     await_workers(t);
-    const uint64_t now = cpu_now_ns(), lost = now - alone, chunk = done ? (alone - begun) * t->chunk / done : 0;
-    if (lost > 2 * chunk + tolerance_ns) atomic_store(&t->rest, now + rest_factor * lost);
+    const uint64_t lost = cpu_now_ns() - alone, chunk = done ? (alone - begun) * t->chunk / done : 0;
+    if (lost > 2 * chunk + tolerance_ns) count_loss(t, lost);
 }
 
 static void run_shared(struct cpu_threads *t, uint32_t count, cpu_items_fn fn, void *arg) {
@@ -227,16 +254,25 @@ static void run_shared(struct cpu_threads *t, uint32_t count, cpu_items_fn fn, v
     if (t->chunk == 0) t->chunk = 1;
     for (uint32_t i = 0; i < t->count; i++)
         atomic_store_explicit(&t->shares[i].next, share_begin(t, i), memory_order_relaxed);
+    atomic_store(&t->caller_processor, sched_getcpu());
+    atomic_fetch_add(&t->number, 1);
     atomic_store(&t->entered, open_bit);
     wake(t);
     take_part(t);
 }
 
+/** This region is done alone, since one before was late. */
+static bool rests(struct cpu_threads *t, double work_ns) {
+    uint64_t rest = atomic_load(&t->rest);
+    while (rest > 0 &&
+           !atomic_compare_exchange_weak(&t->rest, &rest, work_ns < (double)rest ? rest - (uint64_t)work_ns : 0)) {}
+    return rest > 0;
+}
+
 /** Handing the region over is worth its while. */
 static bool worthwhile(struct cpu_threads *t, uint32_t count, double work_ns) {
     return t->count > 1 && count > 1 && work_ns >= awake_from_ns &&
-           (work_ns >= asleep_from_ns || (atomic_load(&t->started) && !atomic_load(&t->asleep))) &&
-           cpu_now_ns() >= atomic_load(&t->rest);
+           (work_ns >= asleep_from_ns || (atomic_load(&t->started) && !atomic_load(&t->asleep))) && !rests(t, work_ns);
 }
 
 void cpu_threads_run(struct cpu_threads *threads, uint32_t count, double work_ns, cpu_items_fn fn, void *arg) {
@@ -246,6 +282,7 @@ void cpu_threads_run(struct cpu_threads *threads, uint32_t count, double work_ns
         return;
     }
     run_shared(threads, count, fn, arg);
+    threads->since_lost += work_ns;
     pthread_mutex_unlock(&threads->region);
 }
 

@@ -3,6 +3,7 @@
  * bursts. */
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 
 #include "tests/kit/asleep.h"
@@ -187,6 +188,43 @@ static void test_threads_and_levels(void **state) {
             assert_true(fabsf(a - b) <= 0x1p-7f); /* values of some 60, made of 266 terms */
         }
     }
+}
+
+static void run_on(int processor) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+/** Where threads have one processor among them they do not wait for each other; a caller that moves is made way for. */
+static void test_threads_on_few_processors(void **state) {
+    (void)state;
+    static struct big one, many;
+    cpu_set_t all;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    run_big("threads=1", &one, true);
+    struct nnvts_device *device = open_driver("cpu", "threads=2");
+    struct nnvts_prepared_model *p = prepare_big(device, &many, true);
+    struct call c = {0};
+    give(&c, many.x, many.x_bytes);
+    take(&c, many.y, many.y_bytes);
+    for (int on = 0, moves = 0; on < CPU_SETSIZE && moves < 8; on++) {
+        if (!CPU_ISSET(on, &all)) continue;
+        run_on(on);
+        for (int i = 0; i < 5; i++) {
+            memset(many.y, 0xA5, many.y_bytes);
+            assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
+            assert_memory_equal(one.y, many.y, one.y_bytes);
+        }
+        static struct big here; /* opened here: threads have no other processor */
+        run_big("threads=3", &here, true);
+        assert_memory_equal(one.y, here.y, one.y_bytes);
+        moves++;
+    }
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+    p->release(p);
+    device->release(device);
 }
 
 struct client {
@@ -489,6 +527,7 @@ int main(void) {
         cmocka_unit_test(test_overlapping_output),
 #endif
         cmocka_unit_test(test_threads_and_levels),
+        cmocka_unit_test(test_threads_on_few_processors),
         cmocka_unit_test(test_concurrent_executions),
         cmocka_unit_test(test_deadlines_and_timing),
         cmocka_unit_test(test_async),
