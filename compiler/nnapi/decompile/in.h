@@ -3,7 +3,7 @@
 #ifndef NNV_COMPILER_DECOMPILE_IN_H
 #define NNV_COMPILER_DECOMPILE_IN_H
 
-#include "compiler/nnapi/decompile/decompile.h"
+#include "compiler/relay/relay.h"
 #include "reference/model/op.h"
 
 /** One model on its way; an operation that has no Relay form sets `refused`. */
@@ -30,6 +30,8 @@ struct nnv_decompile_rows {
 };
 extern const struct nnv_decompile_rows nnv_decompile_layers, nnv_decompile_others, nnv_decompile_recurrent;
 
+/** The type of an operand of the model; NULL, and `refused`: Relay has none for it. */
+const struct nnv_relay_type *nnv_decompile_type(struct nnv_decompiler *l, uint32_t operand);
 /* Inputs and outputs of the operation by position. */
 const struct nnv_operand *nnv_decompile_operand(const struct nnv_decompiler *l, uint32_t i);
 const struct nnv_shape *nnv_decompile_shape(const struct nnv_decompiler *l, uint32_t i);
@@ -42,6 +44,8 @@ struct nnv_relay_expr *nnv_decompile_in(struct nnv_decompiler *l, uint32_t i);
 struct nnv_relay_expr *nnv_decompile_real(struct nnv_decompiler *l, uint32_t i);
 /** A constant scalar of the operation, which must be known; `otherwise` if it is not there. */
 double nnv_decompile_number(struct nnv_decompiler *l, uint32_t i, double otherwise);
+/** The same where it is a whole number. */
+int64_t nnv_decompile_whole(struct nnv_decompiler *l, uint32_t i, int64_t otherwise);
 /** Integers of a constant input, at most NNV_MAX_RANK * 2; their number, 0 after a refusal. */
 size_t nnv_decompile_ints(struct nnv_decompiler *l, uint32_t i, int64_t *to);
 /** Output i is e as it is stored, or a real number that is to be quantised as the output. */

@@ -12,10 +12,6 @@ struct window {
     bool nchw;
 };
 
-static int64_t whole(struct nnv_decompiler *l, uint32_t i, int64_t otherwise) {
-    return (int64_t)nnv_decompile_number(l, i, (double)otherwise);
-}
-
 /* Padding of the scheme SAME: the odd cell is at the end. */
 static void pad_same(const struct nnv_decompiler *l, struct window *w) {
     for (size_t i = 0; i < 2; i++) {
@@ -32,10 +28,10 @@ static bool find_window(struct nnv_decompiler *l, struct window *w, uint32_t fir
     w->dilation[0] = w->dilation[1] = 1;
     uint32_t strides = first + (is_explicit ? 4 : 1);
     w->next = strides + 2;
-    for (size_t i = 0; i < 2; i++) w->stride[1 - i] = whole(l, strides + (uint32_t)i, 1);
+    for (size_t i = 0; i < 2; i++) w->stride[1 - i] = nnv_decompile_whole(l, strides + (uint32_t)i, 1);
     for (size_t i = 0; i < 4 && is_explicit; i++) {
         static const size_t to[] = {1, 3, 0, 2};
-        w->pad[to[i]] = whole(l, first + (uint32_t)i, 0);
+        w->pad[to[i]] = nnv_decompile_whole(l, first + (uint32_t)i, 0);
     }
     return !l->refused && w->stride[0] > 0 && w->stride[1] > 0;
 }
@@ -43,7 +39,7 @@ static bool find_window(struct nnv_decompiler *l, struct window *w, uint32_t fir
 /* Behind the scalars that all have: the layout, and the dilations. */
 static void find_rest(struct nnv_decompiler *l, struct window *w, uint32_t first, uint32_t scheme, bool is_explicit) {
     w->nchw = nnv_decompile_number(l, first, 0) != 0;
-    for (uint32_t i = 0; i < 2; i++) w->dilation[1 - i] = whole(l, first + 1 + i, 1);
+    for (uint32_t i = 0; i < 2; i++) w->dilation[1 - i] = nnv_decompile_whole(l, first + 1 + i, 1);
     if (!is_explicit && nnv_decompile_number(l, scheme, 0) == ANEURALNETWORKS_PADDING_SAME) pad_same(l, w);
 }
 
@@ -149,7 +145,7 @@ static void conv_2d(struct nnv_decompiler *l) {
     uint32_t act = w.next + extra;
     find_size(l, &w);
     find_rest(l, &w, act + 1, 3, is_explicit);
-    int64_t groups = grouped ? whole(l, w.next, 1) : 1;
+    int64_t groups = grouped ? nnv_decompile_whole(l, w.next, 1) : 1;
     if (depthwise) groups = nnv_dim(nnv_decompile_shape(l, 0), w.nchw ? 1 : 3);
     emit_conv(l, "nn.conv2d", &w, depthwise ? "IHWO" : "OHWI", groups, act);
 }
@@ -208,7 +204,7 @@ static void pool(struct nnv_decompiler *l) {
     bool is_explicit = has_int(l, 7) && has_int(l, 8), max = l->op->type == ANEURALNETWORKS_MAX_POOL_2D;
     struct window w = {.nchw = false};
     if (!find_window(l, &w, 1, is_explicit)) return;
-    for (uint32_t i = 0; i < 2; i++) w.size[1 - i] = whole(l, w.next + i, 1);
+    for (uint32_t i = 0; i < 2; i++) w.size[1 - i] = nnv_decompile_whole(l, w.next + i, 1);
     w.nchw = nnv_decompile_number(l, w.next + 3, 0) != 0;
     if (!is_explicit && nnv_decompile_number(l, 1, 0) == ANEURALNETWORKS_PADDING_SAME) pad_same(l, &w);
     bool codes = max && nnv_decompile_number(l, w.next + 2, 0) == 0; /* the largest code is the largest number */

@@ -5,10 +5,6 @@
 
 #include "compiler/nnapi/decompile/in.h"
 
-static int64_t whole(struct nnv_decompiler *l, uint32_t i, int64_t otherwise) {
-    return (int64_t)nnv_decompile_number(l, i, (double)otherwise);
-}
-
 /* ---------------------------------------------------------------- elementwise */
 
 static void unary(struct nnv_decompiler *l) {
@@ -54,9 +50,10 @@ static void hard_swish(struct nnv_decompiler *l) {
 
 static void softmax(struct nnv_decompiler *l) {
     if (nnv_decompile_number(l, 1, 1) != 1) l->refused = true; /* beta */
-    nnv_decompile_put_real(l, 0,
-                           nnv_decompile_call(l, l->name, NNV_DECOMPILE_ARGS(nnv_decompile_real(l, 0)),
-                                              NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", whole(l, 2, -1)))));
+    nnv_decompile_put_real(
+        l, 0,
+        nnv_decompile_call(l, l->name, NNV_DECOMPILE_ARGS(nnv_decompile_real(l, 0)),
+                           NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", nnv_decompile_whole(l, 2, -1)))));
 }
 
 static void dequantize(struct nnv_decompiler *l) { nnv_decompile_put(l, 0, nnv_decompile_real(l, 0)); }
@@ -122,7 +119,7 @@ static void concatenation(struct nnv_decompiler *l) {
     if (l->failed || l->refused) return;
     struct nnv_relay_expr *e =
         nnv_decompile_call(l, "concatenate", NNV_DECOMPILE_ARGS(nnv_relay_tuple(l->m, n, fields)),
-                           NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", whole(l, n, 0))));
+                           NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", nnv_decompile_whole(l, n, 0))));
     if (same)
         nnv_decompile_put(l, 0, e);
     else
@@ -137,14 +134,14 @@ static void pack(struct nnv_decompiler *l) {
     if (l->failed || l->refused) return;
     nnv_decompile_put(l, 0,
                       nnv_decompile_call(l, "stack", NNV_DECOMPILE_ARGS(nnv_relay_tuple(l->m, n, fields)),
-                                         NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", whole(l, 0, 0)))));
+                                         NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", nnv_decompile_whole(l, 0, 0)))));
 }
 
 static void split(struct nnv_decompiler *l) {
     struct nnv_relay_expr *e =
         nnv_decompile_call(l, "split", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
                            NNV_DECOMPILE_ATTRS(nnv_decompile_int("indices_or_sections", l->op->nout),
-                                               nnv_decompile_int("axis", whole(l, 1, 0))));
+                                               nnv_decompile_int("axis", nnv_decompile_whole(l, 1, 0))));
     for (uint32_t i = 0; e && i < l->op->nout; i++) {
         struct nnv_relay_expr *field = nnv_relay_get(l->m, e, i);
         if (!field) l->failed = true;
@@ -167,7 +164,8 @@ static void slice(struct nnv_decompiler *l) {
 static void strided_slice(struct nnv_decompiler *l) {
     int64_t begin[NNV_MAX_RANK * 2], end[NNV_MAX_RANK * 2], step[NNV_MAX_RANK * 2], dims[NNV_MAX_RANK];
     const struct nnv_shape *out = nnv_decompile_out_shape(l, 0);
-    int64_t from = whole(l, 4, 0), to = whole(l, 5, 0), shrink = whole(l, 6, 0);
+    int64_t from = nnv_decompile_whole(l, 4, 0), to = nnv_decompile_whole(l, 5, 0),
+            shrink = nnv_decompile_whole(l, 6, 0);
     size_t n = nnv_decompile_ints(l, 1, begin);
     if (nnv_decompile_ints(l, 2, end) != n || nnv_decompile_ints(l, 3, step) != n) l->refused = true;
     for (size_t i = 0; i < n && !l->refused; i++) {
@@ -207,9 +205,10 @@ static void mirror_pad(struct nnv_decompiler *l) {
     size_t n = nnv_decompile_ints(l, 1, width);
     nnv_decompile_put(
         l, 0,
-        nnv_decompile_call(l, "nn.mirror_pad", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
-                           NNV_DECOMPILE_ATTRS(nnv_decompile_pairs(l, "pad_width", n / 2, width),
-                                               nnv_decompile_text("mode", whole(l, 2, 0) ? "SYMMETRIC" : "REFLECT"))));
+        nnv_decompile_call(
+            l, "nn.mirror_pad", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+            NNV_DECOMPILE_ATTRS(nnv_decompile_pairs(l, "pad_width", n / 2, width),
+                                nnv_decompile_text("mode", nnv_decompile_whole(l, 2, 0) ? "SYMMETRIC" : "REFLECT"))));
 }
 
 static void tile(struct nnv_decompiler *l) {
@@ -223,15 +222,16 @@ static void tile(struct nnv_decompiler *l) {
 static void depth_space(struct nnv_decompiler *l) {
     nnv_decompile_put(
         l, 0,
-        nnv_decompile_call(l, l->name, NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
-                           NNV_DECOMPILE_ATTRS(nnv_decompile_int("block_size", whole(l, 1, 1)),
-                                               nnv_decompile_text("layout", whole(l, 2, 0) ? "NCHW" : "NHWC"))));
+        nnv_decompile_call(
+            l, l->name, NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+            NNV_DECOMPILE_ATTRS(nnv_decompile_int("block_size", nnv_decompile_whole(l, 1, 1)),
+                                nnv_decompile_text("layout", nnv_decompile_whole(l, 2, 0) ? "NCHW" : "NHWC"))));
 }
 
 static void gather(struct nnv_decompiler *l) {
     nnv_decompile_put(l, 0,
                       nnv_decompile_call(l, "take", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0), nnv_decompile_in(l, 2)),
-                                         NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", whole(l, 1, 0)),
+                                         NNV_DECOMPILE_ATTRS(nnv_decompile_int("axis", nnv_decompile_whole(l, 1, 0)),
                                                              nnv_decompile_text("mode", "fast"))));
 }
 
@@ -249,7 +249,7 @@ static void reduce(struct nnv_decompiler *l) {
 }
 
 static void arg(struct nnv_decompiler *l) {
-    const int64_t axis = whole(l, 1, 0);
+    const int64_t axis = nnv_decompile_whole(l, 1, 0);
     nnv_decompile_put(l, 0,
                       nnv_decompile_call(l, l->name, NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
                                          NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "axis", 1, &axis))));
@@ -257,8 +257,8 @@ static void arg(struct nnv_decompiler *l) {
 
 /* By output shape, or by scale: the output's shape says all. */
 static void resize(struct nnv_decompiler *l) {
-    bool nearest = l->op->type == ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR, nchw = whole(l, 3, 0) != 0,
-         corners = whole(l, 4, 0) != 0, half = whole(l, 5, 0) != 0;
+    bool nearest = l->op->type == ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR, nchw = nnv_decompile_whole(l, 3, 0) != 0,
+         corners = nnv_decompile_whole(l, 4, 0) != 0, half = nnv_decompile_whole(l, 5, 0) != 0;
     const struct nnv_shape *out = nnv_decompile_out_shape(l, 0);
     const int64_t size[] = {nnv_dim(out, nchw ? 2 : 1), nnv_dim(out, nchw ? 3 : 2)};
     const char *mode = corners ? "align_corners" : half ? "half_pixel" : "asymmetric";
@@ -314,7 +314,7 @@ static void reverse(struct nnv_decompiler *l) {
 static void space_to_batch(struct nnv_decompiler *l) {
     int64_t block[NNV_MAX_RANK * 2], width[NNV_MAX_RANK * 2];
     const struct nnv_operand *x = nnv_decompile_operand(l, 0);
-    if (nnv_decompile_ints(l, 1, block) != 2 || nnv_decompile_ints(l, 2, width) != 4 || whole(l, 3, 0))
+    if (nnv_decompile_ints(l, 1, block) != 2 || nnv_decompile_ints(l, 2, width) != 4 || nnv_decompile_whole(l, 3, 0))
         l->refused = true;
     nnv_decompile_put(
         l, 0,
@@ -328,7 +328,7 @@ static void space_to_batch(struct nnv_decompiler *l) {
 static void batch_to_space(struct nnv_decompiler *l) {
     int64_t block[NNV_MAX_RANK * 2];
     const int64_t none[4] = {0};
-    if (nnv_decompile_ints(l, 1, block) != 2 || whole(l, 2, 0)) l->refused = true;
+    if (nnv_decompile_ints(l, 1, block) != 2 || nnv_decompile_whole(l, 2, 0)) l->refused = true;
     nnv_decompile_put(l, 0,
                       nnv_decompile_call(l, "nn.batch_to_space_nd", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
                                          NNV_DECOMPILE_ATTRS(nnv_decompile_list(l, "block_shape", 2, block),
@@ -338,8 +338,8 @@ static void batch_to_space(struct nnv_decompiler *l) {
 static void topk(struct nnv_decompiler *l) {
     struct nnv_relay_expr *e =
         nnv_decompile_call(l, "topk", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
-                           NNV_DECOMPILE_ATTRS(nnv_decompile_int("k", whole(l, 1, 1)), nnv_decompile_int("axis", -1),
-                                               nnv_decompile_text("dtype", "int32")));
+                           NNV_DECOMPILE_ATTRS(nnv_decompile_int("k", nnv_decompile_whole(l, 1, 1)),
+                                               nnv_decompile_int("axis", -1), nnv_decompile_text("dtype", "int32")));
     for (uint32_t i = 0; e && i < 2; i++) {
         struct nnv_relay_expr *field = nnv_relay_get(l->m, e, i);
         if (!field) l->failed = true;
@@ -349,20 +349,20 @@ static void topk(struct nnv_decompiler *l) {
 
 /* Relay divides alpha by the size of the window. */
 static void lrn(struct nnv_decompiler *l) {
-    int64_t radius = whole(l, 1, 0), size = radius * 2 + 1;
-    nnv_decompile_put(
-        l, 0,
-        nnv_decompile_call(
-            l, "nn.lrn", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
-            NNV_DECOMPILE_ATTRS(nnv_decompile_int("size", size), nnv_decompile_int("axis", whole(l, 5, -1)),
-                                nnv_decompile_float("bias", nnv_decompile_number(l, 2, 0)),
-                                nnv_decompile_float("alpha", nnv_decompile_number(l, 3, 0) * (double)size),
-                                nnv_decompile_float("beta", nnv_decompile_number(l, 4, 0)))));
+    int64_t radius = nnv_decompile_whole(l, 1, 0), size = radius * 2 + 1;
+    nnv_decompile_put(l, 0,
+                      nnv_decompile_call(l, "nn.lrn", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0)),
+                                         NNV_DECOMPILE_ATTRS(
+                                             nnv_decompile_int("size", size),
+                                             nnv_decompile_int("axis", nnv_decompile_whole(l, 5, -1)),
+                                             nnv_decompile_float("bias", nnv_decompile_number(l, 2, 0)),
+                                             nnv_decompile_float("alpha", nnv_decompile_number(l, 3, 0) * (double)size),
+                                             nnv_decompile_float("beta", nnv_decompile_number(l, 4, 0)))));
 }
 
 /* An eps below all squares that count: zeros stay zeros. */
 static void l2_normalize(struct nnv_decompiler *l) {
-    const int64_t axis = whole(l, 1, -1);
+    const int64_t axis = nnv_decompile_whole(l, 1, -1);
     nnv_decompile_put_real(l, 0,
                            nnv_decompile_call(l, "nn.l2_normalize", NNV_DECOMPILE_ARGS(nnv_decompile_real(l, 0)),
                                               NNV_DECOMPILE_ATTRS(nnv_decompile_float("eps", 1e-30),
@@ -370,7 +370,7 @@ static void l2_normalize(struct nnv_decompiler *l) {
 }
 
 static void instance_norm(struct nnv_decompiler *l) {
-    bool nchw = whole(l, 4, 0) != 0;
+    bool nchw = nnv_decompile_whole(l, 4, 0) != 0;
     uint32_t n = nnv_dim(nnv_decompile_shape(l, 0), nchw ? 1 : 3);
     float *v = NNV_NEW(l->arena, float, n);
     struct nnv_relay_expr *by[2] = {NULL, NULL};
@@ -393,11 +393,11 @@ static void batch_matmul(struct nnv_decompiler *l) {
         l->refused = true;
         return;
     }
-    nnv_decompile_put(l, 0,
-                      nnv_decompile_call(l, "nn.batch_matmul",
-                                         NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0), nnv_decompile_in(l, 1)),
-                                         NNV_DECOMPILE_ATTRS(nnv_decompile_truth("transpose_a", whole(l, 2, 0) != 0),
-                                                             nnv_decompile_truth("transpose_b", whole(l, 3, 0) != 0))));
+    nnv_decompile_put(
+        l, 0,
+        nnv_decompile_call(l, "nn.batch_matmul", NNV_DECOMPILE_ARGS(nnv_decompile_in(l, 0), nnv_decompile_in(l, 1)),
+                           NNV_DECOMPILE_ATTRS(nnv_decompile_truth("transpose_a", nnv_decompile_whole(l, 2, 0) != 0),
+                                               nnv_decompile_truth("transpose_b", nnv_decompile_whole(l, 3, 0) != 0))));
 }
 
 #define OP(name) ANEURALNETWORKS_##name
