@@ -36,30 +36,6 @@ static enum nnv_status no_memory(const struct checker *c) {
 
 /* --------------------------------------------------------------- operators */
 
-bool nnv_relay_attr_is(const struct nnv_relay_value *v, enum nnv_relay_attr_kind kind) {
-    bool whole = v->kind == NNV_RELAY_INT || v->kind == NNV_RELAY_TRUTH;
-    switch (kind) {
-    case NNV_RELAY_ATTR_INT:
-    case NNV_RELAY_ATTR_TRUTH:
-        return whole;
-    case NNV_RELAY_ATTR_NUMBER:
-        return whole || v->kind == NNV_RELAY_FLOAT;
-    case NNV_RELAY_ATTR_TEXT:
-        return v->kind == NNV_RELAY_STRING;
-    case NNV_RELAY_ATTR_INTS:
-        for (size_t i = 0; v->kind == NNV_RELAY_LIST && i < v->n; i++)
-            if (v->list[i].kind != NNV_RELAY_INT) return false;
-        return whole || v->kind == NNV_RELAY_LIST;
-    case NNV_RELAY_ATTR_PAIRS:
-        for (size_t i = 0; v->kind == NNV_RELAY_LIST && i < v->n; i++)
-            if (v->list[i].kind != NNV_RELAY_LIST || !nnv_relay_attr_is(&v->list[i], NNV_RELAY_ATTR_INTS)) return false;
-        return v->kind == NNV_RELAY_LIST;
-    case NNV_RELAY_ATTR_ANY:
-        break;
-    }
-    return true;
-}
-
 static const char *const kind_names[] = {
     [NNV_RELAY_ATTR_INT] = "an integer",
     [NNV_RELAY_ATTR_NUMBER] = "a number",
@@ -95,8 +71,8 @@ static bool has_typed_operands(const struct nnv_relay_expr *e) {
 }
 
 static enum nnv_status check_operator(struct checker *c, struct nnv_relay_expr *e) {
-    struct nnv_relay_typing t = {.m = c->m, .call = e, .err = c->err};
     const struct nnv_relay_op_row *row = nnv_relay_op(e->callee->name);
+    struct nnv_relay_typing t = {.m = c->m, .call = e, .row = row, .err = c->err};
     if (row == NULL) { /* a dump says the type of what it has */
         e->type = e->declared;
         if (e->type || c->lenient) return NNV_OK;

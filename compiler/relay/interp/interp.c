@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/kernel.h"
+#include "compiler/relay/ops/ops.h"
 
 enum { DEEPEST = 1000, MOST_CALLS = 1 << 20 };
 /* of all values of a run: 4 GiB, or what a process of 32 bits may hold */
@@ -162,7 +163,7 @@ static const struct nnv_relay_type *result_type(struct machine *m, struct nnv_in
     }
     call->args = list;
     op->t.call = call;
-    return op->row->rule(&op->t);
+    return op->t.row->rule(&op->t);
 }
 
 static size_t elements(const struct nnv_relay_type *type) {
@@ -189,7 +190,7 @@ static enum nnv_status run_kernel(struct machine *m, struct nnv_interp_op *op) {
         nnv_relay_type_known(type) ? nnv_interp_datum(type, m->arena) : NNV_NEW(m->arena, struct nnv_relay_datum, 1);
     if (op->out == NULL) return no_memory(m);
     op->out->type = type;
-    op->row->run(op);
+    op->t.row->run(op);
     if (op->t.st == NNV_OK && !nnv_relay_type_known(op->out->type))
         nnv_relay_wrong(&op->t, "the dimensions of the result are not known");
     return op->t.st != NNV_OK ? op->t.st : done(m, op->out);
@@ -197,12 +198,11 @@ static enum nnv_status run_kernel(struct machine *m, struct nnv_interp_op *op) {
 
 static enum nnv_status operator_call(struct machine *m, const struct step *s) {
     struct nnv_relay_expr *e = s->expr;
-    struct nnv_interp_op op = {.t = {.m = &m->m, .call = e, .err = m->err},
-                               .row = nnv_relay_op(e->callee->name),
+    struct nnv_interp_op op = {.t = {.m = &m->m, .call = e, .row = nnv_relay_op(e->callee->name), .err = m->err},
                                .n_in = e->n_args,
                                .arena = m->arena,
                                .scratch = m->scratch};
-    if (op.row == NULL) {
+    if (op.t.row == NULL) {
         nnv_relay_wrong(&op.t, "there is no kernel for this operator");
         return op.t.st;
     }

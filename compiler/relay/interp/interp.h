@@ -9,16 +9,7 @@
 #ifndef NNV_COMPILER_INTERP_H
 #define NNV_COMPILER_INTERP_H
 
-#include "compiler/relay/relay.h"
-
-/** A value: a tensor's numbers, row-major, or the fields of a tuple. */
-struct nnv_relay_datum {
-    const struct nnv_relay_type *type; /**< with all dimensions known */
-    double *values;                    /**< TENSOR: n numbers; quantised integers as stored */
-    size_t n;
-    struct nnv_relay_datum **fields; /**< TUPLE: n_fields */
-    size_t n_fields;
-};
+#include "compiler/relay/ops/datum.h"
 
 /**
  * Who runs calls of functions with the attribute Compiler. Answers *result (of arena), which has the type that the
@@ -42,13 +33,6 @@ NNV_USE_RESULT enum nnv_status nnv_relay_run(const struct nnv_relay_module *m, c
                                              const struct nnv_relay_external *external, struct nnv_arena *arena,
                                              struct nnv_relay_datum **result, struct nnv_err *err);
 
-/** n dense little-endian elements as numbers. */
-void nnv_relay_numbers(enum nnv_relay_dtype dtype, const void *data, size_t n, double *to);
-/** Dense little-endian bytes of a tensor's type as numbers, and back (rounded to nearest even, saturated). */
-NNV_USE_RESULT enum nnv_status nnv_relay_datum_read(const struct nnv_relay_type *type, const void *data,
-                                                    struct nnv_arena *arena, struct nnv_relay_datum **out,
-                                                    struct nnv_err *err);
-void nnv_relay_datum_write(const struct nnv_relay_datum *datum, void *data);
 /**
  * Seeded values for the parameters of a checked function, args[n_params], by what is done with them: variances, scales
  * and what roots and logarithms are taken of are positive, indices of take in range, weights small where many are added
@@ -57,8 +41,5 @@ void nnv_relay_datum_write(const struct nnv_relay_datum *datum, void *data);
 NNV_USE_RESULT enum nnv_status nnv_relay_arguments(struct nnv_relay_expr *function, uint64_t seed,
                                                    struct nnv_arena *arena, struct nnv_relay_datum **args,
                                                    struct nnv_err *err);
-/** Seeded values that fit a type: floats normal, integers over their range, booleans either; NULL: no memory. */
-struct nnv_relay_datum *nnv_relay_datum_random(const struct nnv_relay_type *type, uint64_t seed,
-                                               struct nnv_arena *arena);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "compiler/relay/interp/interp.h"
-#include "compiler/relay/interp/interp_kernel.h"
 
 enum role {
     ANY,

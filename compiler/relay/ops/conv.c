@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/matmul.h"
-#include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/kernel.h"
 
 /* ------------------------------------------------------------------- types */
 

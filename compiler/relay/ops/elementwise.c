@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/kernel.h"
 #include "compiler/relay/ops/numbers.h"
 
 /* ----------------------------------------------------------------- numbers */
@@ -119,7 +119,7 @@ static const struct nnv_relay_type *infer_filled(struct nnv_relay_typing *t) {
 /* ----------------------------------------------------------------- kernels */
 
 static void run_unary(struct nnv_interp_op *op) {
-    for (size_t i = 0; i < op->out->n; i++) op->out->values[i] = op->row->one(op->in[0]->values[i]);
+    for (size_t i = 0; i < op->out->n; i++) op->out->values[i] = op->t.row->one(op->in[0]->values[i]);
     nnv_interp_wrap_all(op);
 }
 
@@ -130,11 +130,11 @@ static void run_mark(struct nnv_interp_op *op) {
 
 static void binary_whole(struct nnv_interp_op *op, const double *a, const double *b) {
     for (size_t i = 0; i < op->out->n; i++) {
-        if (op->row->divides && b[i] == 0) {
+        if (op->t.row->divides && b[i] == 0) {
             nnv_relay_wrong(&op->t, "an integer is divided by 0");
             return;
         }
-        int64_t v = op->row->whole((int64_t)a[i], (int64_t)b[i]);
+        int64_t v = op->t.row->whole((int64_t)a[i], (int64_t)b[i]);
         op->out->values[i] = nnv_interp_wrap(op->out->type->dtype, v);
     }
 }
@@ -142,23 +142,23 @@ static void binary_whole(struct nnv_interp_op *op, const double *a, const double
 static void run_binary(struct nnv_interp_op *op) {
     const double *a = nnv_interp_stretched(op, 0), *b = a ? nnv_interp_stretched(op, 1) : NULL;
     if (b == NULL) return;
-    if (op->row->whole && !nnv_relay_dtype_is_float(op->in[0]->type->dtype)) {
+    if (op->t.row->whole && !nnv_relay_dtype_is_float(op->in[0]->type->dtype)) {
         binary_whole(op, a, b);
         return;
     }
-    for (size_t i = 0; i < op->out->n; i++) op->out->values[i] = op->row->two(a[i], b[i]);
+    for (size_t i = 0; i < op->out->n; i++) op->out->values[i] = op->t.row->two(a[i], b[i]);
     nnv_interp_wrap_all(op);
 }
 
 /* With one(0); a row without it has the value as an operand. */
 static void run_fill(struct nnv_interp_op *op) {
-    bool given = op->row->one == NULL;
-    size_t at = strcmp(op->row->name, "full_like") == 0;
+    bool given = op->t.row->one == NULL;
+    size_t at = strcmp(op->t.row->name, "full_like") == 0;
     if (given && op->in[at]->n != 1) {
         nnv_relay_wrong(&op->t, "operand %zu must be one value", at);
         return;
     }
-    double v = given ? op->in[at]->values[0] : op->row->one(0);
+    double v = given ? op->in[at]->values[0] : op->t.row->one(0);
     for (size_t i = 0; i < op->out->n; i++) op->out->values[i] = v;
     nnv_interp_wrap_all(op);
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/kernel.h"
 
 /* ------------------------------------------------------------------- types */
 

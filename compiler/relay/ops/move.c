@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/kernel.h"
 
 /* ------------------------------------------------------------------- types */
 
@@ -221,7 +221,7 @@ const struct nnv_relay_type *nnv_relay_rule_concatenate(struct nnv_relay_typing 
 
 /* The pieces' extents: from equal sections, or from the places where they begin. */
 static bool pieces(struct nnv_relay_typing *t, int64_t extent, int64_t *sizes, size_t most, size_t *n) {
-    const struct nnv_relay_value *v = nnv_relay_attr(t->call, "indices_or_sections");
+    const struct nnv_relay_value *v = nnv_relay_row_attr(t->row, t->call, "indices_or_sections");
     if (v == NULL || v->kind == NNV_RELAY_NONE) return nnv_relay_wrong(t, "needs the attribute indices_or_sections");
     if (v->kind != NNV_RELAY_LIST) {
         if (v->i < 1 || v->i > (int64_t)most || (extent >= 0 && extent % v->i))
@@ -303,7 +303,7 @@ static const struct nnv_relay_type *infer_slice(struct nnv_relay_typing *t) {
 
 static const struct nnv_relay_type *infer_pad(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
-    const struct nnv_relay_value *width = a ? nnv_relay_attr(t->call, "pad_width") : NULL;
+    const struct nnv_relay_value *width = a ? nnv_relay_row_attr(t->row, t->call, "pad_width") : NULL;
     int64_t dims[NNV_RELAY_RANK];
     if (a == NULL) return NULL;
     if (width == NULL || width->kind != NNV_RELAY_LIST || width->n != a->n_dims)
@@ -422,7 +422,7 @@ static int64_t source(const char *mode, int64_t i, int64_t before, int64_t exten
 
 static void pad(struct nnv_interp_op *op, const char *mode, double value) {
     const struct nnv_relay_type *x = op->in[0]->type, *y = op->out->type;
-    const struct nnv_relay_value *width = nnv_relay_attr(op->t.call, "pad_width");
+    const struct nnv_relay_value *width = nnv_relay_row_attr(op->t.row, op->t.call, "pad_width");
     int64_t strides[NNV_RELAY_RANK], index[NNV_RELAY_RANK] = {0};
     nnv_interp_strides(x, strides);
     for (size_t d = 0; d < x->n_dims; d++)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/kernel.h"
 
 /* ----------------------------------------------------------------- numbers */
 
@@ -144,7 +144,7 @@ static void run_softmax(struct nnv_interp_op *op) {
             double *y = op->out->values + o * a.extent * a.inner + i, most = -INFINITY, sum = 0;
             for (size_t k = 0; k < a.extent; k++) most = fmax(most, x[k * a.inner]);
             for (size_t k = 0; k < a.extent; k++) sum += exp(x[k * a.inner] - most);
-            for (size_t k = 0; k < a.extent; k++) y[k * a.inner] = op->row->two(x[k * a.inner] - most, sum);
+            for (size_t k = 0; k < a.extent; k++) y[k * a.inner] = op->t.row->two(x[k * a.inner] - most, sum);
         }
     }
 }
@@ -231,8 +231,8 @@ static void normalise(struct nnv_interp_op *op, const struct buckets *b, size_t 
 
 /* nn.instance_norm: each channel of an image; nn.group_norm: groups of channels; nn.layer_norm: along the axis. */
 static void run_norm(struct nnv_interp_op *op) {
-    struct buckets b = {.alone = strcmp(op->row->name, "nn.layer_norm") == 0};
-    bool instance = strcmp(op->row->name, "nn.instance_norm") == 0;
+    struct buckets b = {.alone = strcmp(op->t.row->name, "nn.layer_norm") == 0};
+    bool instance = strcmp(op->t.row->name, "nn.instance_norm") == 0;
     if (op->out->n == 0 || !nnv_interp_axis_of(op, op->out->type, "axis", b.alone ? -1 : 1, &b.a)) return;
     b.image = op->out->n / (size_t)op->out->type->dims[0];
     b.per = instance ? b.a.extent : (size_t)nnv_relay_int(&op->t, "num_groups", 1);

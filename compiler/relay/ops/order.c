@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/kernel.h"
 #include "compiler/relay/ops/numbers.h"
 
 /* ----------------------------------------------------------------- numbers */
@@ -49,7 +49,7 @@ static const struct nnv_relay_type *infer_sort(struct nnv_relay_typing *t) {
 
 static const struct nnv_relay_type *infer_cumulate(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *a = nnv_relay_in(t, 0);
-    const struct nnv_relay_value *axis = a ? nnv_relay_attr(t->call, "axis") : NULL;
+    const struct nnv_relay_value *axis = a ? nnv_relay_row_attr(t->row, t->call, "axis") : NULL;
     int64_t all = 1;
     size_t at;
     enum nnv_relay_dtype dtype;
@@ -125,18 +125,18 @@ static void run_argsort(struct nnv_interp_op *op) {
 
 /* Without an axis over all elements. */
 static void run_cumulate(struct nnv_interp_op *op) {
-    const struct nnv_relay_value *axis = nnv_relay_attr(op->t.call, "axis");
+    const struct nnv_relay_value *axis = nnv_relay_row_attr(op->t.row, op->t.call, "axis");
     bool exclusive = nnv_relay_int(&op->t, "exclusive", 0);
     enum nnv_relay_dtype dtype = op->out->type->dtype;
     struct nnv_interp_axis a = {.outer = 1, .extent = op->in[0]->n, .inner = 1};
     if (axis && axis->kind != NNV_RELAY_NONE && !nnv_interp_axis_of(op, op->in[0]->type, "axis", 0, &a)) return;
     for (size_t o = 0; o < a.outer * a.inner; o++) {
         size_t first = o / a.inner * a.extent * a.inner + o % a.inner;
-        double v = op->row->one(0);
+        double v = op->t.row->one(0);
         for (size_t i = 0; i < a.extent; i++) {
             double before = v, x = op->in[0]->values[first + i * a.inner];
-            v = nnv_relay_dtype_is_float(dtype) ? op->row->two(v, x)
-                                                : nnv_interp_wrap(dtype, op->row->whole((int64_t)v, (int64_t)x));
+            v = nnv_relay_dtype_is_float(dtype) ? op->t.row->two(v, x)
+                                                : nnv_interp_wrap(dtype, op->t.row->whole((int64_t)v, (int64_t)x));
             op->out->values[first + i * a.inner] = exclusive ? before : v;
         }
     }

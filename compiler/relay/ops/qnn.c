@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/kernel.h"
 #include "compiler/relay/ops/numbers.h"
 
 /* ----------------------------------------------------------------- numbers */
@@ -195,7 +195,7 @@ static const double *at_result_scale(struct nnv_interp_op *op, size_t i, size_t 
 
 static void sum_or_difference(struct nnv_interp_op *op) {
     const double *a = at_result_scale(op, 0, 2, "lhs_axis"), *b = a ? at_result_scale(op, 1, 4, "rhs_axis") : NULL;
-    bool minus = strcmp(op->row->name, "qnn.subtract") == 0;
+    bool minus = strcmp(op->t.row->name, "qnn.subtract") == 0;
     double zero = op->in[7]->values[0];
     for (size_t i = 0; b && i < op->out->n; i++)
         op->out->values[i] = limited(op->out->type->dtype, minus ? a[i] - b[i] + zero : a[i] + b[i] - zero);
@@ -223,7 +223,7 @@ static bool result_scale(struct nnv_interp_op *op, size_t scale) {
 /* Operands: a, b, scale and zero point of each, and of the result. */
 static void run_qnn_binary(struct nnv_interp_op *op) {
     if (!result_scale(op, 6)) return;
-    if (strcmp(op->row->name, "qnn.mul") == 0)
+    if (strcmp(op->t.row->name, "qnn.mul") == 0)
         quantised_product(op);
     else
         sum_or_difference(op);
@@ -271,7 +271,8 @@ static void run_qnn_unary(struct nnv_interp_op *op) {
     if (!scales_fit(op, 1, &one) || !scales_fit(op, 3, &one)) return;
     for (size_t i = 0; i < op->out->n; i++) {
         double v = (op->in[0]->values[i] - op->in[2]->values[0]) * op->in[1]->values[0];
-        v = (op->row->one ? op->row->one(v) : op->row->two(v, alpha)) / op->in[3]->values[0] + op->in[4]->values[0];
+        v = (op->t.row->one ? op->t.row->one(v) : op->t.row->two(v, alpha)) / op->in[3]->values[0] +
+            op->in[4]->values[0];
         op->out->values[i] = limited(op->out->type->dtype, isnan(v) ? op->in[4]->values[0] : round(v));
     }
 }

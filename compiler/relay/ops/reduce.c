@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/kernel.h"
 #include "compiler/relay/ops/numbers.h"
 
 /* ----------------------------------------------------------------- numbers */
@@ -103,12 +103,12 @@ static void reduce(struct nnv_interp_op *op, double (*fn)(struct nnv_interp_op *
 
 /* Folds by the row's function, from one(0), its neutral value, on. */
 static double folded(struct nnv_interp_op *op, const double *x, size_t n) {
-    double v = op->row->one(0);
+    double v = op->t.row->one(0);
     enum nnv_relay_dtype dtype = op->out->type->dtype;
     for (size_t i = 0; i < n; i++)
-        v = op->row->whole && !nnv_relay_dtype_is_float(dtype)
-                ? nnv_interp_wrap(dtype, op->row->whole((int64_t)v, (int64_t)x[i]))
-                : op->row->two(v, x[i]);
+        v = op->t.row->whole && !nnv_relay_dtype_is_float(dtype)
+                ? nnv_interp_wrap(dtype, op->t.row->whole((int64_t)v, (int64_t)x[i]))
+                : op->t.row->two(v, x[i]);
     return v;
 }
 
@@ -133,7 +133,7 @@ static double place_of_best(struct nnv_interp_op *op, const double *x, size_t n)
     size_t best = 0;
     if (n == 0) nnv_relay_wrong(&op->t, "there are no elements");
     for (size_t i = 1; i < n; i++)
-        if (op->row->two(x[i], x[best]) != 0 || (last && x[i] == x[best])) best = i;
+        if (op->t.row->two(x[i], x[best]) != 0 || (last && x[i] == x[best])) best = i;
     return (double)best;
 }
 

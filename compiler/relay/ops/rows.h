@@ -3,7 +3,7 @@
 #ifndef NNV_COMPILER_RELAY_ROWS_H
 #define NNV_COMPILER_RELAY_ROWS_H
 
-#include "compiler/relay/ops/ops.h"
+#include "compiler/relay/ops/rule.h"
 
 #define VALUE(k, ...) (&(const struct nnv_relay_value){.kind = NNV_RELAY_##k, __VA_ARGS__})
 #define INT(v) VALUE(INT, .i = (v))

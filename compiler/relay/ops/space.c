@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/kernel.h"
 
 /* ------------------------------------------------------------------- types */
 
@@ -100,7 +100,7 @@ static const struct nnv_relay_type *infer_batches(struct nnv_relay_typing *t) {
     const struct nnv_relay_type *x = nnv_relay_in(t, 0);
     bool to_batch = strcmp(t->call->callee->name, "nn.space_to_batch_nd") == 0;
     const char *key = to_batch ? "paddings" : "crops";
-    const struct nnv_relay_value *more = nnv_relay_attr(t->call, key);
+    const struct nnv_relay_value *more = nnv_relay_row_attr(t->row, t->call, key);
     int64_t block[NNV_RELAY_RANK], dims[NNV_RELAY_RANK], all = 1;
     size_t n = 0;
     if (x == NULL) return NULL;
@@ -219,7 +219,7 @@ struct batches {
 
 static bool batches_of(struct nnv_interp_op *op, const char *key, const struct nnv_relay_type *image,
                        const struct nnv_relay_type *batch, struct batches *b) {
-    const struct nnv_relay_value *more = nnv_relay_attr(op->t.call, key);
+    const struct nnv_relay_value *more = nnv_relay_row_attr(op->t.row, op->t.call, key);
     *b = (struct batches){.image = image, .batch = batch};
     if (!nnv_relay_ints(&op->t, "block_shape", b->block, NNV_RELAY_RANK, &b->n)) return false;
     for (size_t i = 0; i < b->n; i++) b->before[i] = more->list[i].list[0].i;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/kernel.h"
 
 /* ------------------------------------------------------------------- types */
 
@@ -303,7 +303,7 @@ static void adaptive(struct nnv_interp_op *op, bool max) {
 }
 
 /* Also adaptive pools, whose result is larger. */
-static void run_adaptive_pool(struct nnv_interp_op *op) { adaptive(op, strstr(op->row->name, "max") != NULL); }
+static void run_adaptive_pool(struct nnv_interp_op *op) { adaptive(op, strstr(op->t.row->name, "max") != NULL); }
 
 /* -------------------------------------------------------------------- rows */
 

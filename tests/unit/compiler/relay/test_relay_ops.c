@@ -2,7 +2,7 @@
 /* The table of operators: each can be run and is documented, and calls that do not fit its rules are refused. */
 #include "base/file.h"
 #include "base/rng.h"
-#include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/ops.h"
 #include "tests/kit/relay.h"
 
 static void every_operator_has_a_kernel(void **state) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of the interpreter: bytes as numbers and back, rounding, limits. */
-#include <float.h>
+#include "compiler/relay/ops/datum.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/rng.h"
 #include "base/type.h"
-#include "compiler/relay/interp/interp_kernel.h"
 
 static const double exact_int64 = 9007199254740992.0; /* 2^53 */
 
@@ -70,16 +69,6 @@ double nnv_interp_wrap(enum nnv_relay_dtype dtype, int64_t v) {
         break;
     }
     return (double)v;
-}
-
-void nnv_interp_wrap_all(struct nnv_interp_op *op) {
-    enum nnv_relay_dtype dtype = op->out->type->dtype;
-    if (nnv_relay_dtype_is_float(dtype)) return;
-    for (size_t i = 0; i < op->out->n; i++) {
-        double v = op->out->values[i];
-        int64_t whole = v >= 9.2e18 ? INT64_MAX : v <= -9.2e18 ? INT64_MIN : isnan(v) ? 0 : (int64_t)v;
-        op->out->values[i] = nnv_interp_wrap(dtype, whole);
-    }
 }
 
 /* ------------------------------------------------------------------- making */

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernels share: places, strides, values stretched to a shape. */
-#include "compiler/relay/interp/interp_kernel.h"
+#include "compiler/relay/ops/kernel.h"
 
+#include <math.h>
 #include <string.h>
 
 double *nnv_interp_space(struct nnv_interp_op *op, size_t n) {
     double *d = n > ((size_t)1 << 29) ? NULL : NNV_NEW(op->scratch, double, n);
     if (d == NULL && op->t.st == NNV_OK)
-        op->t.st = nnv_fail(op->t.err, NNV_NO_MEMORY, "%s: out of memory", op->row->name);
+        op->t.st = nnv_fail(op->t.err, NNV_NO_MEMORY, "%s: out of memory", op->t.row->name);
     return d;
+}
+
+void nnv_interp_wrap_all(struct nnv_interp_op *op) {
+    enum nnv_relay_dtype dtype = op->out->type->dtype;
+    if (nnv_relay_dtype_is_float(dtype)) return;
+    for (size_t i = 0; i < op->out->n; i++) {
+        double v = op->out->values[i];
+        int64_t whole = v >= 9.2e18 ? INT64_MAX : v <= -9.2e18 ? INT64_MIN : isnan(v) ? 0 : (int64_t)v;
+        op->out->values[i] = nnv_interp_wrap(dtype, whole);
+    }
 }
 
 /** Along axis `at`. */

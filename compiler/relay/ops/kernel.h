@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file interp_kernel.h What the interpreter's kernels share: a kernel works out the values of one call of an operator.
+ * @file kernel.h What the interpreter's kernels share: a kernel works out the values of one call of an operator.
  */
-#ifndef NNV_COMPILER_INTERP_KERNEL_H
-#define NNV_COMPILER_INTERP_KERNEL_H
+#ifndef NNV_COMPILER_RELAY_KERNEL_H
+#define NNV_COMPILER_RELAY_KERNEL_H
 
-#include "compiler/relay/interp/interp.h"
-#include "compiler/relay/ops/ops.h"
+#include "compiler/relay/ops/datum.h"
+#include "compiler/relay/ops/rule.h"
 
 /**
  * One call: its kernel fills out. Errors: nnv_relay_wrong(&op->t, ...) or nnv_interp_space(). The operands have the
- * types that the checker has seen, with all dimensions known. */
+ * types that the checker has seen, with all dimensions known.
+ */
 struct nnv_interp_op {
     struct nnv_relay_typing t; /**< the call with its attributes, and where an error goes (nnv_relay_wrong) */
-    const struct nnv_relay_op_row *row;
     struct nnv_relay_datum *const *in;
     size_t n_in;
     struct nnv_relay_datum *out; /**< has its type, and zeros; a kernel may let values point to those of an operand */
@@ -23,16 +23,8 @@ struct nnv_interp_op {
 
 /* ------------------------------------------------------------ values, types */
 
-/** A datum of the type with zeros; NULL when out of memory, or when the type is not known. */
-struct nnv_relay_datum *nnv_interp_datum(const struct nnv_relay_type *type, struct nnv_arena *arena);
 /** n zeros that are gone when the kernel returns; NULL and an error if there are none. */
 double *nnv_interp_space(struct nnv_interp_op *op, size_t n);
-/** Rounds to nearest even into a floating-point type; others: to nearest even, saturated. */
-double nnv_interp_round(enum nnv_relay_dtype dtype, double v);
-/** The limits of an integer type: of 64 bits, those up to which numbers are exact. */
-void nnv_interp_limits(enum nnv_relay_dtype dtype, double *low, double *high);
-/** An integer as a type has it after an overflow: two's complement. */
-double nnv_interp_wrap(enum nnv_relay_dtype dtype, int64_t v);
 /** nnv_interp_wrap() of all values of the result if its type is one of integers. */
 void nnv_interp_wrap_all(struct nnv_interp_op *op);
 
