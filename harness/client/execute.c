@@ -118,6 +118,8 @@ enum { MAILBOXES = 256 };
 static struct nnv_mailbox mailboxes[MAILBOXES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t arrival = PTHREAD_COND_INITIALIZER;
+/* Since the last question: executions that are to call back, and callbacks beyond the first of one. */
+static uint32_t launches, surplus;
 
 /** Copies what is only valid during the callback. A count or rank that is wrong is reported, but not followed. */
 static void take_result(struct nnv_execution *x, const struct nnvts_execution_result *from) {
@@ -138,6 +140,7 @@ static void arrive(void *context, enum nnvts_status status, const struct nnvts_e
     const uint64_t now = nnv_now_ns();
     pthread_mutex_lock(&lock);
     struct nnv_execution *x = m->owner;
+    surplus += m->calls > 0;
     if (m->calls++ == 0 && x) {
         x->ns = now - x->launched_ns;
         x->status = status;
@@ -159,6 +162,7 @@ static bool take_mailbox(struct nnv_execution *x) {
     struct nnv_mailbox *m = &mailboxes[next++ % MAILBOXES];
     const bool is_free = !m->owner;
     if (is_free) *m = (struct nnv_mailbox){.owner = x};
+    launches += is_free;
     pthread_mutex_unlock(&lock);
     x->mailbox = is_free ? m : NULL;
     return is_free;
@@ -171,11 +175,24 @@ static void leave_mailbox(struct nnv_execution *x) {
     pthread_mutex_unlock(&lock);
 }
 
+static void await_callbacks(void) { nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); }
+
 uint32_t nnv_execution_callbacks(const struct nnv_execution *x) {
-    const struct timespec moment = {.tv_nsec = 1000000};
-    nanosleep(&moment, NULL);
+    await_callbacks();
     pthread_mutex_lock(&lock);
     const uint32_t calls = x->mailbox ? x->mailbox->calls : 0;
+    pthread_mutex_unlock(&lock);
+    return calls;
+}
+
+uint32_t nnv_surplus_callbacks(bool wait) {
+    pthread_mutex_lock(&lock);
+    const bool any = launches > 0;
+    pthread_mutex_unlock(&lock);
+    if (any && wait) await_callbacks();
+    pthread_mutex_lock(&lock);
+    const uint32_t calls = surplus;
+    launches = surplus = 0;
     pthread_mutex_unlock(&lock);
     return calls;
 }

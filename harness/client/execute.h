@@ -81,6 +81,11 @@ bool nnv_execute(struct nnv_execution *x);
 bool nnv_execution_fence_signalled(const struct nnv_execution *x);
 /** ASYNC: how often the callback came since the launch; waits a moment for one too many. */
 uint32_t nnv_execution_callbacks(const struct nnv_execution *x);
+/**
+ * ASYNC: how many callbacks came beyond the first of an execution, of all executions since this was asked last; if
+ * there were any it may wait a moment for one too many.
+ */
+uint32_t nnv_surplus_callbacks(bool wait);
 /** Releases what the driver gave out. A callback that comes from now on touches nothing of the caller's. */
 void nnv_execution_close(struct nnv_execution *x);
 /** The same without calling the driver any more: its process is not to be trusted. */

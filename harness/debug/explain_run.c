@@ -8,16 +8,13 @@
 #include "base/folder.h"
 #include "base/words.h"
 #include "harness/debug/explain_run.h"
-#include "harness/debug/explain/promised.h"
+#include "harness/debug/explain/where.h"
 #include "harness/journal/verdict.h"
 #include "reference/spec/spec.h"
 #include "reference/model/validate.h"
 
 enum {
-    ELEMENT_DUMPS = 8,    /* of a cause, whose elements are compared */
-    ELEMENT_LEAST = 2,    /* dumps without which nothing is said of elements: those of one are all alike */
     VERIFIED = 6,         /* cases of a bucket that a mistake is tried on */
-    REPLAYED = 400,       /* records of a cause that are asked how the replay of their dump ended */
     LARGER_VALUES = 1024, /* of a case that is explained where a bucket's smallest is not */
     FOLLOWED = 16,        /* mistakes that other dumps are tried with */
     MISTAKEN = 6,         /* a mistake is told if it explains one dump in so many, */
@@ -292,63 +289,6 @@ static enum nnv_status find_causes(struct nnv_explaining_run *x, struct nnv_err 
     return NNV_OK;
 }
 
-/** True if the words say which elements are wrong: a mistake's, but for that some are not written. */
-static bool tells_elements(const struct nnv_explaining_run *x, size_t at) {
-    return x->words[at] && !x->promise[at] && strcmp(x->words[at], nnv_fault_untouched()->words) != 0;
-}
-
-/** Says of a cause that nothing explains in which elements it shows. */
-static enum nnv_status separate_elements(struct nnv_explaining_run *x, uint32_t cause, struct nnv_observation *seen,
-                                         struct nnv_arena *arena, struct nnv_err *err) {
-    struct nnv_text t = {0};
-    enum nnv_status st = NNV_OK;
-    size_t n = 0, dumps = 0;
-    for (size_t i = 0; i < x->list.count; i++)
-        if (x->cause_of[x->of[x->at[i]]] == cause && tells_elements(x, x->at[i])) return NNV_OK;
-    nnv_arena_reset(arena);
-    for (size_t i = 0; st == NNV_OK && i < x->list.count && dumps < ELEMENT_DUMPS; i++) {
-        const size_t at = x->at[i], before = n;
-        struct nnv_spec *spec;
-        enum nnv_precision precision;
-        bool has_dump;
-        if (!x->told[i]->elements || x->cause_of[x->of[at]] != cause) continue;
-        st = nnv_explaining_read(x, at, &has_dump, &spec, &precision, err);
-        if (!spec) continue;
-        n += nnv_observe_elements(spec, x->told[i]->elements, NNV_OBSERVATIONS / ELEMENT_DUMPS, arena, seen + n);
-        for (size_t k = before; k < n; k++) seen[k].held = dumps % 2 == 1; /* of another dump, or it is no check */
-        dumps += n > before;
-    }
-    const char **where = &x->causes[cause].where;
-    if (st == NNV_OK && dumps >= ELEMENT_LEAST && nnv_separate(seen, n, NNV_ELEMENTS, &t))
-        *where = *where ? nnv_arena_printf(x->arena, "%s; %s", *where, t.data) : nnv_arena_strdup(x->arena, t.data);
-    if (t.len > 0 && !*where) st = nnv_no_memory(err);
-    nnv_text_free(&t);
-    return st;
-}
-
-/** Where dumps of the cause were replayed alone, and nearly all passed, it is what ran before that matters. */
-static enum nnv_status look_at_replays(struct nnv_explaining_run *x, uint32_t cause, struct nnv_err *err) {
-    size_t seen = 0, replayed = 0, passed = 0;
-    enum nnv_status st = NNV_OK;
-    for (size_t i = 0; st == NNV_OK && i < x->r->count && seen < REPLAYED; i++) {
-        json_t *record = NULL;
-        if (x->of[i] == NNV_MAP_NONE || x->cause_of[x->of[i]] != cause || x->r->item[i].why != NNVTS_WHY_VALUES)
-            continue;
-        seen++;
-        st = nnv_report_record(x->r, i, &record, err);
-        const char *again = nnv_json_text(record, "again", "");
-        replayed += *again != '\0';
-        passed += strcmp(again, nnv_verdict_name(NNVTS_PASS)) == 0;
-        json_decref(record);
-    }
-    if (st != NNV_OK || passed < 2 || 4 * passed < 3 * replayed) return st;
-    struct nnv_separation *c = &x->causes[cause];
-    c->where =
-        nnv_arena_printf(x->arena, "not when its cases run again, each alone (%zu of %zu passed)", passed, replayed);
-    c->known = c->alone = true;
-    return c->where ? NNV_OK : nnv_no_memory(err);
-}
-
 /** Whether a mistake would show in a passing case. */
 static bool shows(void *context, const struct nnv_case *c, struct nnv_spec *spec, const char *mistake) {
     struct nnv_explaining_run *x = context;
@@ -399,7 +339,7 @@ static enum nnv_status separate_cases(struct nnv_explaining_run *x, struct nnv_e
         for (size_t i = 0; i < x->r->count; i++)
             of[i] = x->of[i] == NNV_MAP_NONE ? NNV_MAP_NONE : x->cause_of[x->of[i]];
         for (uint32_t i = 0; st == NNV_OK && i < x->ncauses; i++)
-            if (!x->causes[i].known) st = look_at_replays(x, i, err);
+            if (!x->causes[i].known) st = nnv_explaining_replays(x, i, err);
         if (st == NNV_OK && x->cases)
             st = nnv_separate_run(x->r, x->cases, of, x->causes, x->ncauses, &showing, x->arena, err);
     }
@@ -413,7 +353,7 @@ static enum nnv_status separate(struct nnv_explaining_run *x, struct nnv_err *er
     struct nnv_observation *seen = NNV_NEW(x->arena, struct nnv_observation, NNV_OBSERVATIONS);
     if (!arena || !seen) st = nnv_no_memory(err);
     for (uint32_t i = 0; st == NNV_OK && i < x->ncauses; i++)
-        if (!x->causes[i].alone) st = separate_elements(x, i, seen, arena, err);
+        if (!x->causes[i].alone) st = nnv_explaining_elements(x, i, seen, arena, err);
     nnv_arena_free(arena);
     return st;
 }
@@ -475,13 +415,21 @@ static enum nnv_status explain_report(struct nnv_explaining_run *x, struct nnv_t
     return st == NNV_OK && t->failed ? nnv_no_memory(err) : st;
 }
 
+enum nnv_status nnv_explain_nothing(const char *folder, struct nnv_err *err) {
+    struct nnv_text path = {0};
+    nnv_text_add_path(&path, folder, NNV_EXPLAINED_FILE);
+    const enum nnv_status st = path.failed ? nnv_no_memory(err) : nnv_folder_remove(path.data, err);
+    nnv_text_free(&path);
+    return st;
+}
+
 enum nnv_status nnv_explain_run(const char *folder, const struct nnv_run_cases *cases, struct nnv_err *err) {
     struct nnv_report *report = NULL;
     struct nnv_explaining_run x = {.cases = cases};
     struct nnv_text t = {0}, path = {0};
     nnv_text_add_path(&path, folder, NNV_EXPLAINED_FILE);
     if (path.failed) return nnv_no_memory(err);
-    enum nnv_status st = nnv_folder_remove(path.data, err); /* an earlier run's */
+    enum nnv_status st = nnv_explain_nothing(folder, err);
     if (st == NNV_OK) st = nnv_report_load(folder, &report, err);
     x.r = report;
     if (st == NNV_OK && report->bad > 0) st = explain_report(&x, &t, err);

@@ -14,5 +14,7 @@
  */
 NNV_USE_RESULT enum nnv_status nnv_explain_run(const char *folder, const struct nnv_run_cases *cases,
                                                struct nnv_err *err);
+/** Removes what an earlier run in the folder had explained. */
+NNV_USE_RESULT enum nnv_status nnv_explain_nothing(const char *folder, struct nnv_err *err);
 
 #endif

@@ -104,13 +104,15 @@ static void on_tick(void *context) {
     if (v->cli->json) fflush(stdout);
 }
 
-/** Makes all reports of the folder and prints the closing lines. */
-static enum nnv_status reports(struct view *v, const struct nnv_run_cases *cases, bool interrupted, double seconds,
-                               struct nnv_err *err) {
+/** Makes all reports of the folder and prints the closing lines. explain: something may have failed. */
+static enum nnv_status reports(struct view *v, const struct nnv_run_cases *cases, bool interrupted, bool explain,
+                               double seconds, struct nnv_err *err) {
     struct nnv_report *report = NULL;
     struct nnv_text since = {0};
     const uint64_t start = nnv_now_ns();
-    enum nnv_status s = interrupted ? NNV_OK : nnv_explain_run(v->cli->out, cases, err);
+    enum nnv_status s = interrupted ? NNV_OK
+                        : explain   ? nnv_explain_run(v->cli->out, cases, err)
+                                    : nnv_explain_nothing(v->cli->out, err);
     const double explaining = (double)(nnv_now_ns() - start) / 1e9;
     if (s == NNV_OK && v->baseline != NULL) s = nnv_baseline_write(v->baseline, v->cli->out, &since, err);
     if (s == NNV_OK) s = nnv_report_load(v->cli->out, &report, err);
@@ -164,7 +166,7 @@ static enum nnv_status judge(struct view *view, const struct nnv_run_options *o,
     if (view->console == NULL && view->form == NULL && !view->cli->json) return s;
     const double seconds = (double)(nnv_now_ns() - start) / 1e9;
     const struct nnv_run_cases cases = {o->config, o->cases, o->count};
-    enum nnv_status r = reports(view, &cases, *interrupted || s != NNV_OK, seconds, &report_err);
+    enum nnv_status r = reports(view, &cases, *interrupted || s != NNV_OK, any, seconds, &report_err);
     if (s != NNV_OK || r == NNV_OK) return s;
     *err = report_err;
     return r;

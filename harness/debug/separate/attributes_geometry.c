@@ -247,7 +247,8 @@ static void add_windows(struct nnv_attribute_list *l, const struct nnv_call *c, 
     const struct nnv_shape *x = &c->in[0].shape;
     const int filter = position_of(c, "filter");
     const struct nnv_shape *f = filter >= 0 ? &c->in[filter].shape : NULL;
-    int whole = 0, above = 0, below = 0, larger = 0, uneven = 0; /* axes of which this is so */
+    const struct nnv_shape *y = &c->out[0].shape;
+    int whole = 0, above = 0, below = 0, larger = 0, uneven = 0, short_of = 0; /* axes of which this is so */
     bool implied = false;
     if (!nnv_shape_known(x) || x->rank != 4 || (f && (!nnv_shape_known(f) || f->rank != 4))) return;
     if (f) add_pair(l, "window", f->dims[1], f->dims[2]);
@@ -263,6 +264,11 @@ static void add_windows(struct nnv_attribute_list *l, const struct nnv_call *c, 
         above += stride > taps;
         below += stride < taps;
         larger += reach > extent;
+        if (c->nout > 0 && nnv_shape_known(y) && y->rank == 4 && c->op->code != ANEURALNETWORKS_TRANSPOSE_CONV_2D) {
+            const int64_t steps = (int64_t)y->dims[(nchw ? 2 : 1) + i] - 1, end = steps * stride - window.head + reach;
+            short_of += end < extent;
+            nnv_add_flag(l, NNV_NAME("the last window ends before the image in %s", a), FROM_SHAPE, end < extent, NULL);
+        }
         nnv_add_flag(l, NNV_NAME("the stride is above the window in %s", a), FROM_SHAPE, stride > taps, NULL);
         nnv_add_flag(l, NNV_NAME("the window is above the stride in %s", a), FROM_SHAPE, stride < taps, NULL);
         nnv_add_number(l, NNV_NAME("window %s - stride %s", a, a), FROM_SHAPE + 1, taps - stride);
@@ -284,6 +290,7 @@ static void add_windows(struct nnv_attribute_list *l, const struct nnv_call *c, 
     nnv_add_flag(l, "the window is larger than the image along an axis", FROM_SHAPE, larger > 0,
                  "no window is larger than the image");
     if (implied) nnv_add_flag(l, "SAME pads an axis unevenly", FROM_SHAPE, uneven > 0, "SAME pads no axis unevenly");
+    nnv_add_flag(l, "the last window ends before the image along an axis", FROM_SHAPE, short_of > 0, NULL);
     nnv_add_flag(l, "the window is the whole image", FROM_SHAPE, whole == 2, "the window is not the whole image");
 }
 void nnv_add_geometry(struct nnv_attribute_list *l, const struct nnv_call *c, bool nchw) {

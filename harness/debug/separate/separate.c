@@ -127,7 +127,7 @@ static bool holds(const struct table *t, const struct condition *c, const struct
                           : 4U) *
                    c->passed <=
                c->failed &&
-           20 * outside <= t->failed && c->score < log(CHANCE);
+           10 * outside <= t->failed && c->score < log(CHANCE);
 }
 
 /** It names the kind of case: what is done, and not with what. */

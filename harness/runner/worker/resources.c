@@ -175,13 +175,30 @@ static bool count_family(uint32_t without, struct nnv_resources *r) {
 bool nnv_resources_count(struct nnv_resources *r) { return count_family(0, r); }
 bool nnv_resources_count_others(struct nnv_resources *r) { return count_family(1, r); }
 
+static void pause_between_counts(void) { nanosleep(&(struct timespec){0, 2000000}, NULL); }
+
+bool nnv_resources_rest(uint64_t timeout_ns, struct nnv_resources *r) {
+    const uint64_t end = nnv_now_ns() + timeout_ns;
+    struct nnv_resources before;
+    if (!nnv_resources_count(r)) return false;
+    for (int same = 1; same < 3 && nnv_now_ns() < end;) {
+        before = *r;
+        pause_between_counts();
+        if (!nnv_resources_count(r)) return false;
+        const bool rests =
+            r->processes == before.processes && r->descriptors == before.descriptors && r->threads == before.threads;
+        same = rests ? same + 1 : 1;
+    }
+    return true;
+}
+
 bool nnv_resources_settle(const struct nnv_resources *limit, uint64_t timeout_ns, struct nnv_resources *r) {
     const uint64_t end = nnv_now_ns() + timeout_ns;
     while (nnv_resources_count(r)) {
         bool settled =
             r->processes <= limit->processes && r->descriptors <= limit->descriptors && r->threads <= limit->threads;
         if (settled || nnv_now_ns() >= end) return true;
-        nanosleep(&(struct timespec){0, 2000000}, NULL);
+        pause_between_counts();
     }
     return false;
 }

@@ -46,6 +46,8 @@ struct nnv_resources {
 bool nnv_resources_count(struct nnv_resources *r);
 /** The same of the descendants alone: all 0 where there are none. It takes a millisecond or more. */
 bool nnv_resources_count_others(struct nnv_resources *r);
+/** Counts until three counts, or timeout_ns, say that nothing goes any more. False if the system does not tell. */
+bool nnv_resources_rest(uint64_t timeout_ns, struct nnv_resources *r);
 /**
  * Counts until processes, descriptors and threads are no more than `limit` says, or timeout_ns have passed: what a
  * driver gives up behind the call has time to go. False if the system does not tell.

@@ -40,6 +40,7 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
     struct nnv_context s;
     struct nnv_exec x = {.s = &s, .seed = env->config->seed};
     nnv_context_begin(&s, env, result);
+    nnv_surplus_callbacks(false);
     if (c->a == AGAIN) {
         nnv_exec_again(&x, c);
     } else if (c->a == AT_ONCE) {
@@ -52,6 +53,7 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
                           nnv_context_ready(&s, &x.fixture, &x.prepared, &x.values)))
             it->run(&x);
     }
+    nnv_exec_called_once(&x);
     nnv_context_release(&s, x.prepared);
     nnv_context_end(&s);
 }

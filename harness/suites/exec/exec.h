@@ -91,6 +91,9 @@ void nnv_exec_end(struct nnv_exec *x, struct nnv_exec_run *run);
 bool nnv_exec_run(struct nnv_exec *x, struct nnvts_prepared_model *prepared, enum nnv_mode mode, struct nnv_request *v,
                   const struct nnvts_execution_config *config);
 
+/** After the last of them: no callback of an execution came a second time. */
+bool nnv_exec_called_once(struct nnv_exec *x);
+
 /** nnv_verify_times(), expected. */
 bool nnv_exec_check_times(struct nnv_context *s, const char *call, bool asked, const struct nnvts_timing *t,
                           uint64_t wall_ns);

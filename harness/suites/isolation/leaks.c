@@ -75,8 +75,7 @@ static void measure(struct nnv_context *s, const char *what, uint32_t part, repe
     uint32_t done, times = 0;
     nnv_held_trim(); /* a leak into what earlier cases have freed would not show */
     if (!repeat(s, fn, context, WARM, nnv_now_ns() + share, &done)) return;
-    struct nnv_resources none = {0};
-    if (!nnv_resources_settle(&none, SETTLE_NS / 16, &first)) {
+    if (!nnv_resources_rest(SETTLE_NS / 16, &first)) {
         nnv_context_decline(s, NNVTS_WHY_SYSTEM, "this system does not tell what a process holds");
         return;
     }

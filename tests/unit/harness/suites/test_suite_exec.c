@@ -178,7 +178,6 @@ static void callbacks(void **state) {
         enum way way;
         const char *reason;
     } rows[] = {
-        {TWICE, "came 2 times, it must come once"},
         {EARLY, "6 of 6 values wrong"},
         {NO_RESULT, "came without a result"},
         {FAILED, "answered GENERAL_FAILURE, expected NONE"},
@@ -188,13 +187,20 @@ static void callbacks(void **state) {
         {UNASKED_TIME, "reports a time although none was asked for"},
     };
     begin(WELL);
+    nnv_surplus_callbacks(false);
     assert_true(nnv_exec_run(&x, &prepared, NNV_MODE_ASYNC, &x.values, NULL));
+    assert_true(nnv_exec_called_once(&x));
     nnv_context_end(&s);
     assert_int_equal(result.verdict, NNVTS_PASS);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin(rows[i].way);
         assert_failed(nnv_exec_run(&x, &prepared, NNV_MODE_ASYNC, &x.values, NULL), rows[i].reason);
     }
+    begin(TWICE);
+    nnv_surplus_callbacks(false);
+    for (int i = 0; i < 3; i++) assert_true(nnv_exec_run(&x, &prepared, NNV_MODE_ASYNC, &x.values, NULL));
+    assert_failed(nnv_exec_called_once(&x), "the callback of an execution must come once; it came again 3 times");
+    assert_true(nnv_surplus_callbacks(true) == 0); /* they are counted once */
 }
 
 static void loud_refusal(void **state) {

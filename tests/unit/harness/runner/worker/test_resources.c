@@ -30,6 +30,29 @@ static void test_descriptors(void **state) {
     assert_int_equal(count().descriptors, before.descriptors);
 }
 
+static void *end_soon(void *arg) {
+    (void)arg;
+    return (void *)(intptr_t)nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
+}
+
+/** What is about to go is waited for; where nothing goes it does not take all the time. */
+static void test_rest(void **state) {
+    (void)state;
+    const struct nnv_resources before = count();
+    struct nnv_resources after;
+    pthread_t thread;
+    uint64_t begun = nnv_now_ns();
+    assert_true(nnv_resources_rest(UINT64_C(60000000000), &after));
+    assert_true(nnv_now_ns() - begun >= 4000000 && nnv_now_ns() - begun < UINT64_C(30000000000));
+    assert_int_equal(after.threads, before.threads);
+    assert_int_equal(pthread_create(&thread, NULL, end_soon, NULL), 0);
+    begun = nnv_now_ns();
+    assert_true(nnv_resources_rest(0, &after)); /* no time: one count */
+    assert_true(nnv_resources_rest(UINT64_C(60000000000), &after));
+    pthread_join(thread, NULL);
+    assert_true(after.threads <= before.threads + 1);
+}
+
 static void *wait_on(void *arg) {
     char byte;
     return (void *)read(*(int *)arg, &byte, 1);
@@ -109,10 +132,8 @@ static void test_descendants(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_descriptors),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_descendants),
+        cmocka_unit_test(test_descriptors), cmocka_unit_test(test_rest),        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_memory),      cmocka_unit_test(test_descendants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
