@@ -15,9 +15,9 @@ enum {
     LEAST = 2,       /* failing ones without which nothing is said */
     ASKED = 96,      /* passing cases that are asked whether a mistake would show in them, of each cause */
     HELD = 3,        /* one case in so many is held: conditions are not learnt from it */
-    SHARE = 3,       /* a part of the work left is for the next cause */
+    SHARES = 12,     /* the work left is for so many causes, or for all if they are fewer */
     CASE = 4096,     /* the work of making a case, beside that of its values: bytes */
-    WORK = 1 << 24   /* in all: half a second or so */
+    WORK = 1 << 26   /* in all: two seconds or so */
 };
 
 /** What the comparison of one cause knows. */
@@ -255,7 +255,8 @@ enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_ru
     }
     for (uint32_t i = 0; st == NNV_OK && i < count; i++) {
         if (causes[i].known) continue;
-        const uint64_t keep = i + 1 == count ? 0 : x.left - x.left / SHARE;
+        const uint32_t shares = count - i < SHARES ? count - i : SHARES;
+        const uint64_t keep = x.left - x.left / shares;
         st = gather(&x, of, i, causes[i].steps) ? NNV_OK : nnv_no_memory(err);
         shuffle(x.failing, x.nfailing, &rng);
         shuffle(x.passing, x.npassing, &rng);

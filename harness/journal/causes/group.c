@@ -45,6 +45,24 @@ static const char *answer_in(const char *text) {
     return answer && strstr(answer, " answered ") ? answer : NULL;
 }
 
+/** "prepare_model ... answered INVALID_ARGUMENT": what refuses a valid model, whatever the suite says of it. False:
+ * another.
+ */
+static bool add_refusal(struct nnv_text *t, const char *text) {
+    static const char *const calls[] = {"get_supported_operations ", "prepare_model "};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        const char *answer = strncmp(text, calls[i], strlen(calls[i])) == 0 ? strstr(text, "answered ") : NULL;
+        if (!answer) continue;
+        const char *status = answer + strlen("answered ");
+        const char *rest = status + strcspn(status, " ,;:");
+        if (strncmp(status, "NONE", 4) == 0 || *rest == ' ') return false;
+        if (*rest == ',' && strncmp(rest, ", expected NONE", 15) != 0) return false;
+        nnv_text_addf(t, "%sanswered %.*s", calls[i], (int)(rest - status), status);
+        return true;
+    }
+    return false;
+}
+
 /** Adds the first part of the condition, without how often it holds. */
 static void add_condition(struct nnv_text *t, const char *where) {
     size_t n;
@@ -140,7 +158,7 @@ static enum nnv_status group(struct nnv_grouping *g, uint32_t n, struct nnv_err 
         if (b->verdict == NNVTS_CRASH) st = add_crash(g, b, &key, err);
         const char *answer = answer_in(b->like);
         if (key.len == empty && answer) nnv_text_add(&key, answer);
-        if (key.len == empty) add_without(&key, b->like, b->op);
+        if (key.len == empty && !add_refusal(&key, b->like)) add_without(&key, b->like, b->op);
     }
     if (st == NNV_OK) st = add_key(g, n, &key, err);
     nnv_text_clear(&key);

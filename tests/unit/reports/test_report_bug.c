@@ -129,6 +129,27 @@ static void what_values_are_instead(void **state) {
                         "ADD: values are wrong; execution # of stream # has the answer of execution # of stream #");
 }
 
+/* Suites say in their words that a model is refused; it is the same driver's answer to the same call. */
+static void one_refusal_is_one_bug(void **state) {
+    (void)state;
+    char digits[DIGITS], ops[OPS];
+    struct nnv_bug first;
+#define REFUSAL(text) "FAIL", "STATUS", text, NULL, NULL
+    CHECK("0000", {"ADD", "float32", REFUSAL("prepare_model answered INVALID_ARGUMENT")},
+          {"MUL", "float32", REFUSAL("prepare_model answered INVALID_ARGUMENT, expected NONE")},
+          {"", "", REFUSAL("prepare_model of a model within the driver's feature level answered INVALID_ARGUMENT")},
+          {"SUB", "float32", REFUSAL("prepare_model answered INVALID_ARGUMENT: why")});
+    CHECK("01", {"ADD", "float32", REFUSAL("prepare_model answered INVALID_ARGUMENT")},
+          {"ADD", "float32", REFUSAL("prepare_model answered GENERAL_FAILURE, expected NONE")});
+    CHECK("01", {"ADD", "float32", REFUSAL("prepare_model answered INVALID_ARGUMENT")},
+          {"ADD", "float32", REFUSAL("get_supported_operations answered INVALID_ARGUMENT")});
+    CHECK("01", {"ADD", "float32", REFUSAL("prepare_model answered NONE, expected INVALID_ARGUMENT")},
+          {"ADD", "float32", REFUSAL("prepare_model answered NONE without a prepared model")});
+    CHECK("01", {"ADD", "float32", REFUSAL("execute answered INVALID_ARGUMENT, expected NONE")},
+          {"ADD", "float32", REFUSAL("execute of a burst answered INVALID_ARGUMENT, expected NONE")});
+#undef REFUSAL
+}
+
 static void one_condition_is_one_bug(void **state) {
     (void)state;
     char digits[DIGITS], ops[OPS];
@@ -447,6 +468,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_mistake_is_one_bug),
                                        cmocka_unit_test(unexplained_values),
                                        cmocka_unit_test(what_values_are_instead),
+                                       cmocka_unit_test(one_refusal_is_one_bug),
                                        cmocka_unit_test(one_condition_is_one_bug),
                                        cmocka_unit_test(a_condition_is_true_of_the_whole_bug),
                                        cmocka_unit_test(a_mistake_must_explain_its_bug),
