@@ -3,7 +3,10 @@
 #include "compiler/relay/text/params.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <string.h>
+
+#include "base/type.h"
 
 static const uint64_t array_magic = UINT64_C(0xDD5E40F096B4A13F), list_magic = UINT64_C(0xF7E58D4F05049CB7);
 
@@ -170,14 +173,125 @@ void nnv_relay_params_write(const struct nnv_relay_params *params, struct nnv_te
     for (size_t i = 0; i < params->n; i++) nnv_relay_array_write(params->params[i].tensor, out);
 }
 
+/* --------------------------------------------------------------------- JSON */
+
+bool nnv_relay_element(enum nnv_relay_dtype dtype, bool whole, int64_t i, double d, void *to) {
+    size_t bytes = nnv_relay_dtype_size(dtype);
+    if (!nnv_relay_dtype_is_float(dtype)) {
+        bool is_signed = dtype >= NNV_RELAY_INT8 && dtype <= NNV_RELAY_INT64;
+        int64_t high = bytes == 8 ? INT64_MAX : ((int64_t)1 << (8 * bytes - is_signed)) - 1;
+        int64_t low = is_signed ? -high - 1 : 0;
+        if (dtype == NNV_RELAY_BOOL) high = 1;
+        if (!whole || i < low || i > high) return false;
+        memcpy(to, &i, bytes); /* little-endian */
+        return true;
+    }
+    float f = (float)d;
+    uint16_t half = nnv_double_to_half(d);
+    uint32_t word;
+    memcpy(&word, &f, sizeof word);
+    uint16_t brain = (uint16_t)((word + 0x7fff + (word >> 16 & 1)) >> 16);
+    const void *from = dtype == NNV_RELAY_FLOAT64   ? (const void *)&d
+                       : dtype == NNV_RELAY_FLOAT32 ? (const void *)&f
+                       : dtype == NNV_RELAY_FLOAT16 ? (const void *)&half
+                                                    : (const void *)&brain;
+    memcpy(to, from, bytes);
+    return true;
+}
+
+/* One number of the JSON as an element at `to`. */
+static bool store(enum nnv_relay_dtype dtype, const json_t *v, void *to) {
+    if (json_is_boolean(v) && dtype == NNV_RELAY_BOOL) return nnv_relay_element(dtype, true, json_is_true(v), 0, to);
+    return json_is_number(v) &&
+           nnv_relay_element(dtype, json_is_integer(v), json_integer_value(v), json_number_value(v), to);
+}
+
+void *nnv_relay_base64(const char *s, size_t len, struct nnv_arena *arena, size_t *bytes) {
+    if (len % 4) return NULL;
+    *bytes = len / 4 * 3;
+    for (size_t i = 1; i <= 2 && len; i++) *bytes -= s[len - i] == '=';
+    void *data = nnv_arena_alloc(arena, *bytes + 1, 1);
+    return data && nnv_base64_decode(s, len, data, *bytes) ? data : NULL;
+}
+
+static enum nnv_status read_values(const json_t *data, struct nnv_relay_tensor *t, size_t elems,
+                                   struct nnv_arena *arena, struct nnv_err *err) {
+    if (json_is_string(data)) {
+        size_t bytes = 0;
+        t->data = nnv_relay_base64(json_string_value(data), json_string_length(data), arena, &bytes);
+        if (t->data == NULL || bytes != t->bytes)
+            return nnv_fail(err, NNV_INVALID, "data is not base64 of %zu bytes", t->bytes);
+        return NNV_OK;
+    }
+    if (!json_is_array(data) || json_array_size(data) != elems)
+        return nnv_fail(err, NNV_INVALID, "data must be a list of %zu numbers (or base64 text)", elems);
+    size_t size = nnv_relay_dtype_size(t->type->dtype);
+    char *values = nnv_arena_alloc(arena, elems, size);
+    if (values == NULL) return nnv_no_memory(err);
+    for (size_t i = 0; i < elems; i++)
+        if (!store(t->type->dtype, json_array_get(data, i), values + i * size))
+            return nnv_fail(err, NNV_INVALID, "data[%zu] does not fit in %s", i, nnv_relay_dtype_name(t->type->dtype));
+    t->data = values;
+    return NNV_OK;
+}
+
+static enum nnv_status read_tensor(const json_t *entry, struct nnv_arena *arena, const struct nnv_relay_tensor **tensor,
+                                   struct nnv_err *err) {
+    const json_t *dtype = json_object_get(entry, "dtype"), *shape = json_object_get(entry, "shape");
+    enum nnv_relay_dtype d;
+    int64_t dims[NNV_RELAY_RANK];
+    if (!json_is_string(dtype) || !nnv_relay_dtype_by_name(json_string_value(dtype), json_string_length(dtype), &d))
+        return nnv_fail(err, NNV_INVALID, "dtype is missing or not known");
+    size_t n = json_array_size(shape), elems;
+    if (!json_is_array(shape) || n > NNV_RELAY_RANK)
+        return nnv_fail(err, NNV_INVALID, "shape must be a list of at most %d dimensions", NNV_RELAY_RANK);
+    for (size_t i = 0; i < n; i++) {
+        dims[i] = json_integer_value(json_array_get(shape, i));
+        if (!json_is_integer(json_array_get(shape, i)) || dims[i] < 0)
+            return nnv_fail(err, NNV_INVALID, "shape[%zu] is no dimension", i);
+    }
+    struct nnv_relay_tensor *t = NNV_NEW(arena, struct nnv_relay_tensor, 1);
+    if (t == NULL || (t->type = nnv_relay_tensor_type(arena, d, n, dims)) == NULL) return nnv_no_memory(err);
+    if (!nnv_relay_type_elems(t->type, &elems, &t->bytes)) return nnv_fail(err, NNV_INVALID, "shape is too large");
+    *tensor = t;
+    return read_values(json_object_get(entry, "data"), t, elems, arena, err);
+}
+
+static enum nnv_status read_json(const void *data, size_t len, struct nnv_arena *arena, struct nnv_relay_params *params,
+                                 struct nnv_err *err) {
+    json_error_t where;
+    const char *key;
+    json_t *entry, *root = json_loadb(data, len, JSON_REJECT_DUPLICATES, &where);
+    enum nnv_status st = NNV_OK;
+    size_t n = 0;
+    if (!json_is_object(root)) {
+        json_decref(root);
+        return nnv_fail(err, NNV_INVALID, "neither a binary parameter file nor a JSON object%s%s", root ? "" : ": ",
+                        root ? "" : where.text);
+    }
+    params->params = NNV_NEW(arena, struct nnv_relay_param, json_object_size(root));
+    if (params->params == NULL) st = nnv_no_memory(err);
+    json_object_foreach(root, key, entry) {
+        if (st != NNV_OK) break;
+        struct nnv_relay_param *p = &params->params[n++];
+        p->name = nnv_arena_strdup(arena, key);
+        st = p->name ? read_tensor(entry, arena, &p->tensor, err) : nnv_no_memory(err);
+        if (st != NNV_OK) st = nnv_at(err, st, "parameter '%s'", key);
+    }
+    params->n = n;
+    json_decref(root);
+    return st;
+}
+
+/* ------------------------------------------------------------------ either */
+
 enum nnv_status nnv_relay_params_read(const void *data, size_t len, const char *name, struct nnv_arena *arena,
                                       struct nnv_relay_params *params, struct nnv_err *err) {
     struct nnv_relay_params read = {0};
     struct input in = {data, len};
     uint64_t magic = 0;
     bool binary = len >= 8 && (memcpy(&magic, data, 8), magic == list_magic);
-    enum nnv_status st =
-        binary ? read_binary(in, arena, &read, err) : nnv_relay_params_read_json(data, len, arena, &read, err);
+    enum nnv_status st = binary ? read_binary(in, arena, &read, err) : read_json(data, len, arena, &read, err);
     if (st != NNV_OK) return nnv_at(err, st, "%s", name);
     *params = read;
     return NNV_OK;

@@ -22,6 +22,8 @@ struct nnv_relay_params {
 NNV_USE_RESULT enum nnv_status nnv_relay_array_read(const void *data, size_t len, struct nnv_arena *arena,
                                                     const struct nnv_relay_tensor **tensor, size_t *used,
                                                     struct nnv_err *err);
+/** base64 text of whole bytes, decoded into memory of the arena. NULL: malformed, or out of memory. */
+void *nnv_relay_base64(const char *text, size_t len, struct nnv_arena *arena, size_t *bytes);
 /** A number as an element at `to`: i if it is whole, d for floats. False: the type has no such value. */
 bool nnv_relay_element(enum nnv_relay_dtype dtype, bool whole, int64_t i, double d, void *to);
 /** Appends the array, whose values are known. out->failed tells that memory ran out. */
@@ -34,9 +36,6 @@ void nnv_relay_array_write(const struct nnv_relay_tensor *tensor, struct nnv_tex
 NNV_USE_RESULT enum nnv_status nnv_relay_params_read(const void *data, size_t len, const char *name,
                                                      struct nnv_arena *arena, struct nnv_relay_params *params,
                                                      struct nnv_err *err);
-/** The JSON form alone; errors do not name the file. */
-NNV_USE_RESULT enum nnv_status nnv_relay_params_read_json(const void *data, size_t len, struct nnv_arena *arena,
-                                                          struct nnv_relay_params *params, struct nnv_err *err);
 /** The binary form. */
 void nnv_relay_params_write(const struct nnv_relay_params *params, struct nnv_text *out);
 /**

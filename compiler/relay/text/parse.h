@@ -68,6 +68,8 @@ bool nnv_relay_at(const struct nnv_relay_parser *p, const char *text);
 bool nnv_relay_take(struct nnv_relay_parser *p, const char *text);
 /** Takes this mark or word, or fails. */
 bool nnv_relay_must(struct nnv_relay_parser *p, const char *text);
+/** Skips what is in brackets, the opening one being in hand; false at the end of the text, which is an error. */
+bool nnv_relay_skip_brackets(struct nnv_relay_parser *p);
 /** One level deeper, or an error; and back. */
 bool nnv_relay_deeper(struct nnv_relay_parser *p);
 void nnv_relay_higher(struct nnv_relay_parser *p);
@@ -98,7 +100,9 @@ bool nnv_relay_at_key(const struct nnv_relay_parser *p);
 bool nnv_relay_parse_meta(struct nnv_relay_parser *p, const char **key, int64_t *index);
 /** The whole number in hand without its suffix; false and an error if it is above 2^63 - 1. Not taken. */
 bool nnv_relay_whole(struct nnv_relay_parser *p, int64_t *value);
-/** The number in hand. Not taken. */
+/** True if the token in hand is a number with a fraction, inff or nanf. */
+bool nnv_relay_at_real(const struct nnv_relay_parser *p);
+/** That number. Not taken. */
 double nnv_relay_real(const struct nnv_relay_parser *p);
 
 struct nnv_relay_expr *nnv_relay_parse_expr(struct nnv_relay_parser *p);
@@ -122,8 +126,6 @@ struct nnv_relay_expr *nnv_relay_placed(struct nnv_relay_parser *p, struct nnv_r
 /** A constant without dimensions; value: as many bytes as dtype has. NULL after an error. */
 struct nnv_relay_expr *nnv_relay_scalar(struct nnv_relay_parser *p, enum nnv_relay_dtype dtype, const void *value,
                                         struct nnv_relay_span span);
-/** Whether a number with a fraction, inff or nanf comes next. */
-bool nnv_relay_at_real(const struct nnv_relay_parser *p);
 /** A number with its signs and suffix, as a constant; NULL after an error. */
 struct nnv_relay_expr *nnv_relay_parse_number(struct nnv_relay_parser *p);
 /** meta[relay.Constant][i]: its value comes with the metadata; without, it is unknown. NULL after an error. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parsing Relay text: numbers, and constants whose values stand in the metadata. */
-#include <math.h>
 #include <string.h>
 
 #include "base/type.h"
@@ -60,7 +59,7 @@ static struct nnv_relay_expr *integer(struct nnv_relay_parser *p, bool negative)
 static struct nnv_relay_expr *real(struct nnv_relay_parser *p, bool negative) {
     struct nnv_relay_span span = p->tok.span;
     enum nnv_relay_dtype dtype = NNV_RELAY_FLOAT32;
-    double v = nnv_relay_at(p, "inff") ? INFINITY : nnv_relay_at(p, "nanf") ? NAN : nnv_relay_real(p);
+    double v = nnv_relay_real(p);
     if (p->tok.kind == NNV_RELAY_REAL && !suffix_of(p, dtype, &dtype)) return NULL;
     if (!nnv_relay_dtype_is_float(dtype)) return nnv_relay_parse_fail(p, &span, "a fraction that is to be an integer");
     if (negative) v = -v;
@@ -70,10 +69,6 @@ static struct nnv_relay_expr *real(struct nnv_relay_parser *p, bool negative) {
     if (dtype == NNV_RELAY_FLOAT32) return nnv_relay_scalar(p, dtype, &single, span);
     uint16_t half = nnv_double_to_half(v);
     return nnv_relay_scalar(p, dtype, &half, span);
-}
-
-bool nnv_relay_at_real(const struct nnv_relay_parser *p) {
-    return p->tok.kind == NNV_RELAY_REAL || nnv_relay_at(p, "inff") || nnv_relay_at(p, "nanf");
 }
 
 struct nnv_relay_expr *nnv_relay_parse_number(struct nnv_relay_parser *p) {

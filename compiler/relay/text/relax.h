@@ -54,18 +54,16 @@ bool nnv_relax_is_script(const char *text, size_t len);
 bool nnv_relax_parse_module(struct nnv_relay_parser *p);
 /** The composite that is a function of the module by this name, or NULL. */
 struct nnv_relay_expr *nnv_relax_composite(struct nnv_relay_parser *p, const char *name);
+/** f is the composite of this name. */
+bool nnv_relax_add_composite(struct nnv_relay_parser *p, const char *name, struct nnv_relay_expr *f);
+/** Puts the composites that a function calls where it calls them. */
+bool nnv_relax_place_composites(struct nnv_relay_parser *p, struct nnv_relay_expr *f);
 /** An expression: a name, a constant, a tuple, a call, an element. */
 struct nnv_relay_expr *nnv_relax_parse_expr(struct nnv_relay_parser *p);
 /** An operator's call, its name "R.name" being in hand. Its type is found as far as it can be. */
 struct nnv_relay_expr *nnv_relax_parse_call(struct nnv_relay_parser *p);
 /** A type: R.Tensor, R.Tuple, or what nnvts does not look into. */
 const struct nnv_relay_type *nnv_relax_parse_type(struct nnv_relay_parser *p);
-/** Skips what is in brackets, the opening one being in hand; false at the end of the text, which is an error. */
-bool nnv_relax_skip_brackets(struct nnv_relay_parser *p);
-/** R.shape([1, 2]), R.prim_value(1), T.int64(1): the value within, the word being in hand. */
-bool nnv_relax_parse_wrapped(struct nnv_relay_parser *p, struct nnv_relay_value *value);
-/** What follows the first word of a symbolic extent, as "* 2" in "n * 2": it makes value a text. */
-bool nnv_relax_parse_symbolic(struct nnv_relay_parser *p, struct nnv_relay_value *value);
 /** The token in hand is the first of its line. */
 bool nnv_relax_at_line(const struct nnv_relay_parser *p);
 

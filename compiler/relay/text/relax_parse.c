@@ -146,7 +146,7 @@ static bool parse_func_attr(struct nnv_relay_parser *p, struct block *b) {
         nnv_relay_next(p);
         if (!nnv_relay_must(p, ":")) return false;
         if (nnv_relay_at(p, "{")) {
-            if (!nnv_relax_skip_brackets(p)) return false;
+            if (!nnv_relay_skip_brackets(p)) return false;
         } else if (!nnv_relay_parse_value(p, &a->value) || !nnv_relay_pile(p, a)) {
             return false;
         }
@@ -268,65 +268,6 @@ static struct nnv_relay_expr *parse_rest(struct nnv_relay_parser *p, const char 
     return nnv_relay_got(p, nnv_relay_fn(p->m, n, params, result, b.value, b.n_attrs, b.attrs));
 }
 
-/* -------------------------------------------------------------- composites */
-
-/*
- * TVM's FuseOpsByPattern makes a composite a function of the module. In the graph, as in Relay, it is a literal where
- * it is called: such functions are bound to a name that no variable can have, and put where they belong at the end.
- */
-static const char *composite_key(struct nnv_relay_parser *p, const char *name) {
-    const char *key = nnv_relay_got(p, nnv_arena_printf(p->m->arena, "composite %s", name));
-    return key ? nnv_relay_got(p, nnv_relay_intern(p->m, key, strlen(key))) : NULL;
-}
-
-struct nnv_relay_expr *nnv_relax_composite(struct nnv_relay_parser *p, const char *name) {
-    const char *key = composite_key(p, name);
-    return key ? nnv_relay_bound(p, key) : NULL;
-}
-
-/* A copy of a function of operators: NULL if there is more in it, or after an error. */
-static struct nnv_relay_expr *copied(struct nnv_relay_parser *p, struct nnv_relay_expr *f, struct nnv_arena *scratch) {
-    struct nnv_relay_list list;
-    struct nnv_relay_expr **now = NNV_NEW(scratch, struct nnv_relay_expr *, p->m->n_exprs);
-    struct nnv_relay_expr **params = NNV_NEW(scratch, struct nnv_relay_expr *, f->n_params);
-    if (!now || !params || nnv_relay_post_order(f->args[0], NULL, NULL, scratch, &list) != NNV_OK)
-        return nnv_relay_got(p, NULL);
-    for (size_t i = 0; i < f->n_params; i++) {
-        params[i] = nnv_relay_got(p, nnv_relay_var(p->m, f->params[i]->name, f->params[i]->declared));
-        now[f->params[i]->id] = params[i];
-    }
-    for (size_t i = 0; i < list.n; i++) {
-        struct nnv_relay_expr *e = list.exprs[i];
-        if (e->kind == NNV_RELAY_FUNCTION || e->kind == NNV_RELAY_IF) return NULL;
-        if (now[e->id]) continue;
-        struct nnv_relay_expr **args = NNV_NEW(scratch, struct nnv_relay_expr *, e->n_args);
-        for (size_t k = 0; args && k < e->n_args; k++) args[k] = now[e->args[k]->id];
-        now[e->id] = !args ? NULL : e->n_args ? nnv_relay_with(p->m, e, e->callee, args) : e;
-        if (nnv_relay_got(p, now[e->id]) == NULL) return NULL;
-    }
-    return nnv_relay_got(
-        p, nnv_relay_fn(p->m, f->n_params, params, f->declared, now[f->args[0]->id], f->n_attrs, f->attrs));
-}
-
-/* Puts the composites that a function calls where it calls them. */
-static bool place_composites(struct nnv_relay_parser *p, struct nnv_relay_expr *f) {
-    struct nnv_arena *scratch = nnv_arena_new();
-    struct nnv_relay_list list = {0};
-    bool ok = scratch && nnv_relay_post_order(f, NULL, NULL, scratch, &list) == NNV_OK;
-    if (!ok) nnv_relay_no_room(p);
-    for (size_t i = 0; ok && i < list.n; i++) {
-        struct nnv_relay_expr *e = list.exprs[i];
-        if (e->kind != NNV_RELAY_CALL || e->callee->kind != NNV_RELAY_GLOBAL) continue;
-        struct nnv_relay_expr *composite = nnv_relax_composite(p, e->callee->name);
-        struct nnv_relay_expr *literal = composite ? copied(p, composite, scratch) : NULL;
-        if (literal) e->callee = literal;
-        ok = p->st == NNV_OK;
-        if (composite && !literal && ok) ok = nnv_relay_define(p->m, e->callee->name, composite);
-    }
-    nnv_arena_free(scratch);
-    return ok;
-}
-
 /* @R.function, def; nested: bound to its name in the function that it is in. */
 static bool parse_function(struct nnv_relay_parser *p, bool nested) {
     uint32_t column = p->tok.span.column;
@@ -351,7 +292,7 @@ static bool parse_function(struct nnv_relay_parser *p, bool nested) {
     f->span = span;
     if (nested) return nnv_relay_bind(p, name, f);
     if (nnv_relay_written(f, "Composite") && !nnv_relay_written(f, "Compiler"))
-        return nnv_relay_bind(p, composite_key(p, name), f);
+        return nnv_relax_add_composite(p, name, f);
     return nnv_relay_got(p, nnv_relay_define(p->m, name, f) ? f : NULL);
 }
 
@@ -384,7 +325,7 @@ static bool parse_member(struct nnv_relay_parser *p) {
     if (p->tok.kind != NNV_RELAY_WORD) return nnv_relay_expected(p, "a function (@R.function)");
     do nnv_relay_next(p); /* I.module_attrs(...), name = R.ExternFunc("name") */
     while (!nnv_relax_at_line(p) && !nnv_relay_at(p, "(") && !nnv_relay_at(p, "["));
-    return nnv_relax_at_line(p) || nnv_relax_skip_brackets(p);
+    return nnv_relax_at_line(p) || nnv_relay_skip_brackets(p);
 }
 
 /* class Name: members */
@@ -395,7 +336,7 @@ static bool parse_class(struct nnv_relay_parser *p) {
     if (p->module_name) return nnv_relay_parse_fail(p, &p->tok.span, "a second module: give each a file of its own");
     p->module_name = nnv_relay_token_name(p);
     nnv_relay_next(p);
-    if (nnv_relay_at(p, "(") && !nnv_relax_skip_brackets(p)) return false;
+    if (nnv_relay_at(p, "(") && !nnv_relay_skip_brackets(p)) return false;
     if (!nnv_relay_must(p, ":")) return false;
     while (p->tok.kind != NNV_RELAY_END && p->tok.span.column > outer)
         if (!parse_member(p)) return false;
@@ -421,6 +362,6 @@ bool nnv_relax_parse_module(struct nnv_relay_parser *p) {
         if (!ok || p->st != NNV_OK) return false;
     }
     for (size_t i = 0; i < p->m->n_functions; i++)
-        if (!place_composites(p, p->m->functions[i].expr)) return false;
+        if (!nnv_relax_place_composites(p, p->m->functions[i].expr)) return false;
     return p->m->n_functions || nnv_relay_expected(p, "a function (@R.function)");
 }

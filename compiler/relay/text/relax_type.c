@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TVMScript: types (struct info), and values of attributes that calls wrap. */
-#include <stdlib.h>
+/* TVMScript: types (struct info). */
 #include <string.h>
 
 #include "compiler/relay/text/relax.h"
@@ -10,56 +9,6 @@ bool nnv_relax_at_line(const struct nnv_relay_parser *p) {
     while (at > p->m->text && (at[-1] == ' ' || at[-1] == '\t')) at--;
     return p->tok.kind == NNV_RELAY_END || at == p->m->text || at[-1] == '\n';
 }
-
-bool nnv_relax_skip_brackets(struct nnv_relay_parser *p) {
-    struct nnv_relay_span span = p->tok.span;
-    size_t depth = 0;
-    do {
-        if (p->tok.kind == NNV_RELAY_END) return nnv_relay_parse_fail(p, &span, "the bracket is not closed");
-        if (p->tok.kind == NNV_RELAY_BROKEN) return nnv_relay_expected(p, "')'");
-        if (nnv_relay_at(p, "(") || nnv_relay_at(p, "[") || nnv_relay_at(p, "{")) depth++;
-        if (nnv_relay_at(p, ")") || nnv_relay_at(p, "]") || nnv_relay_at(p, "}")) depth--;
-        nnv_relay_next(p);
-    } while (depth);
-    return true;
-}
-
-/* ------------------------------------------------------------------- values */
-
-static bool at_arithmetic(const struct nnv_relay_parser *p) {
-    static const char *const marks[] = {"+", "-", "*", "/", "%"};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (nnv_relay_at(p, marks[i])) return true;
-    return p->tok.kind == NNV_RELAY_LOCAL; /* %name */
-}
-
-bool nnv_relax_parse_symbolic(struct nnv_relay_parser *p, struct nnv_relay_value *value) {
-    if (!at_arithmetic(p)) return true;
-    while (!nnv_relay_at(p, ",") && !nnv_relay_at(p, ")") && !nnv_relay_at(p, "]")) {
-        if (nnv_relay_at(p, "(") || nnv_relay_at(p, "[")) {
-            if (!nnv_relax_skip_brackets(p)) return false;
-            continue;
-        }
-        if (p->tok.kind == NNV_RELAY_END || p->tok.kind == NNV_RELAY_BROKEN) return nnv_relay_expected(p, "')'");
-        nnv_relay_next(p);
-    }
-    *value = (struct nnv_relay_value){.kind = NNV_RELAY_STRING, .text = "an expression"};
-    return true;
-}
-
-bool nnv_relax_parse_wrapped(struct nnv_relay_parser *p, struct nnv_relay_value *value) {
-    struct nnv_relay_value ignored;
-    const bool real = nnv_relay_at(p, "float"); /* float("inf") */
-    nnv_relay_next(p);
-    if (!nnv_relay_must(p, "(") || !nnv_relay_parse_value(p, value)) return false;
-    while (nnv_relay_take(p, ",")) /* a type of the number */
-        if (!nnv_relay_at(p, ")") && !nnv_relay_parse_value(p, &ignored)) return false;
-    if (real && value->kind == NNV_RELAY_STRING)
-        *value = (struct nnv_relay_value){.kind = NNV_RELAY_FLOAT, .f = strtod(value->text, NULL)};
-    return nnv_relay_must(p, ")");
-}
-
-/* -------------------------------------------------------------------- types */
 
 static const struct nnv_relay_type *unknown(struct nnv_relay_parser *p) {
     struct nnv_relay_type *t = nnv_relay_got(p, NNV_NEW(p->m->arena, struct nnv_relay_type, 1));
@@ -172,7 +121,7 @@ static const struct nnv_relay_type *parse_deep_type(struct nnv_relay_parser *p) 
                                       : nnv_relay_got(p, nnv_relay_tuple_type(p->m->arena, 0, NULL));
     if (p->tok.kind != NNV_RELAY_WORD) return nnv_relay_expected(p, "a type, such as R.Tensor((1, 8), \"float32\")");
     nnv_relay_next(p); /* R.Object, R.Shape, R.Prim, R.Callable */
-    if (nnv_relay_at(p, "(") && !nnv_relax_skip_brackets(p)) return NULL;
+    if (nnv_relay_at(p, "(") && !nnv_relay_skip_brackets(p)) return NULL;
     return unknown(p);
 }
 
