@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Extracting regions: each becomes a function of its own, and what used its values uses the call. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,12 +101,24 @@ static struct nnv_relay_expr *projection(struct nnv_relay_module *m, struct nnv_
     return typed(nnv_relay_get(m, tuple, (int64_t)index), known ? t->fields[index] : NULL);
 }
 
+/* The projection of tuple that the function already has, or NULL. */
+static struct nnv_relay_expr *find_projection(const struct nnv_extractor *c, const struct nnv_relay_expr *tuple,
+                                              int64_t index) {
+    if (tuple->id >= c->regions.n_ids) return NULL;
+    for (uint32_t at = c->first_get[tuple->id]; at;) {
+        struct nnv_relay_expr *get = c->scoped.list.exprs[at - 1];
+        if (get->index == index) return get;
+        at = c->next_get[get->id];
+    }
+    return NULL;
+}
+
 /* A tuple from outside, field by field. */
 static struct nnv_relay_expr *pass_fields(struct extraction *x, struct nnv_relay_expr *e, size_t n, int nesting) {
     struct nnv_relay_expr **fields = NNV_NEW(x->c->arena, struct nnv_relay_expr *, n);
     x->too_deep |= nesting == MOST_NESTING;
     for (size_t i = 0; fields && i < n; i++) {
-        struct nnv_relay_expr *field = nnv_find_projection(x->c, e, (int64_t)i);
+        struct nnv_relay_expr *field = find_projection(x->c, e, (int64_t)i);
         if (!field) field = projection(x->c->m, e, i);
         if (!field || x->too_deep) return NULL;
         const struct nnv_relay_type *t = type_of(field);
@@ -176,15 +189,12 @@ struct outputs {
     size_t n, n_leaves; /**< n_leaves: with tuples flattened */
 };
 
-static size_t width(const struct nnv_relay_expr *e) {
-    const struct nnv_relay_type *t = type_of(e);
-    return t && t->kind == NNV_RELAY_TUPLE_TYPE ? t->n_fields : 1;
-}
-
 static bool is_tuple(const struct nnv_relay_expr *e) {
     const struct nnv_relay_type *t = type_of(e);
     return t && t->kind == NNV_RELAY_TUPLE_TYPE;
 }
+
+static size_t width(const struct nnv_relay_expr *e) { return is_tuple(e) ? type_of(e)->n_fields : 1; }
 
 static struct nnv_relay_expr *build_result(struct extraction *x, const struct outputs *out) {
     struct nnv_relay_module *m = x->c->m;
@@ -243,15 +253,56 @@ static enum nnv_status extract(struct nnv_extractor *c, uint32_t r, const struct
 
 /* ------------------------------------------------------------------ all of them */
 
+static bool make_tables(struct nnv_extractor *c) {
+    size_t n = c->regions.n_ids;
+    const struct nnv_relay_list *list = &c->scoped.list;
+    c->place = NNV_NEW(c->arena, uint32_t, n);
+    c->is_output = NNV_NEW(c->arena, bool, n);
+    c->outputs = NNV_NEW(c->arena, struct nnv_relay_expr *, list->n);
+    c->inside = NNV_NEW(c->arena, struct nnv_relay_expr *, n);
+    c->inside_of = NNV_NEW(c->arena, uint32_t, n);
+    c->instead = NNV_NEW(c->arena, struct nnv_relay_expr *, n);
+    c->calls = NNV_NEW(c->arena, struct nnv_relay_expr *, c->regions.n);
+    c->first_get = NNV_NEW(c->arena, uint32_t, n);
+    c->next_get = NNV_NEW(c->arena, uint32_t, n);
+    if (!c->place || !c->is_output || !c->outputs || !c->inside || !c->inside_of || !c->instead || !c->calls ||
+        !c->first_get || !c->next_get)
+        return false;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct nnv_relay_expr *e = list->exprs[i];
+        c->place[e->id] = (uint32_t)i + 1;
+        if (e->kind != NNV_RELAY_GET) continue;
+        c->next_get[e->id] = c->first_get[e->args[0]->id];
+        c->first_get[e->args[0]->id] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+/* A name for the next region's function that none has; NULL when out of memory. */
+static const char *region_name(struct nnv_extractor *c, const char *target, const char *function) {
+    for (;; c->made++) {
+        char *name = nnv_arena_printf(c->m->arena, "tvmgen_default_%s_%s_%zu", target, function, c->made);
+        if (!name) return NULL;
+        for (char *p = name; *p; p++)
+            if (!isalnum((unsigned char)*p)) *p = '_';
+        if (!nnv_relay_find(c->m, name)) return name;
+    }
+}
+
+/* The operation that makes a value: the value, or what it is a projection of. */
+static const struct nnv_relay_expr *value_base(const struct nnv_relay_expr *value) {
+    return value->kind == NNV_RELAY_GET ? value->args[0] : value;
+}
+
 /* Sorts the outputs by region; first[r] is where those of region r begin. */
 static struct nnv_relay_expr **by_region(struct nnv_extractor *c, size_t **first) {
     size_t n = c->regions.n, *at = NNV_NEW(c->arena, size_t, n + 2);
     struct nnv_relay_expr **sorted = NNV_NEW(c->arena, struct nnv_relay_expr *, c->n_outputs);
     if (!at || !sorted) return NULL;
-    for (size_t i = 0; i < c->n_outputs; i++) at[region_of(c, nnv_value_base(c->outputs[i])) + 1]++;
+    for (size_t i = 0; i < c->n_outputs; i++) at[region_of(c, value_base(c->outputs[i])) + 1]++;
     for (size_t r = 1; r < n + 2; r++) at[r] += at[r - 1];
     /* at[r] is now where region number r (from 1) begins; filling moves it to its end, where the next begins */
-    for (size_t i = 0; i < c->n_outputs; i++) sorted[at[region_of(c, nnv_value_base(c->outputs[i]))]++] = c->outputs[i];
+    for (size_t i = 0; i < c->n_outputs; i++) sorted[at[region_of(c, value_base(c->outputs[i]))]++] = c->outputs[i];
     *first = at;
     return sorted;
 }
@@ -259,7 +310,7 @@ static struct nnv_relay_expr **by_region(struct nnv_extractor *c, size_t **first
 static int by_place(const void *a, const void *b, void *ctx) {
     const struct nnv_extractor *c = ctx;
     const struct nnv_relay_expr *const *x = a, *const *y = b;
-    uint32_t px = c->place[nnv_value_base(*x)->id], py = c->place[nnv_value_base(*y)->id];
+    uint32_t px = c->place[value_base(*x)->id], py = c->place[value_base(*y)->id];
     if (px != py) return px < py ? -1 : 1;
     return ((*x)->index > (*y)->index) - ((*x)->index < (*y)->index);
 }
@@ -295,6 +346,7 @@ static void replace_operands_of_call(const struct nnv_extractor *c, struct nnv_r
 enum nnv_status nnv_cut_regions(struct nnv_extractor *c, const struct nnv_annotator *a, const char *function,
                                 struct nnv_extracted *cuts, struct nnv_err *err) {
     const struct nnv_relay_list *list = &c->scoped.list;
+    if (!make_tables(c)) return nnv_no_memory(err);
     bool ok = mark_uses(c, c->scoped.function);
     for (size_t i = 0; ok && i < list->n; i++) ok = mark_uses(c, list->exprs[i]);
     if (!ok) return nnv_fail(err, NNV_UNSUPPORTED, "tuples nest deeper than %d", MOST_NESTING);
@@ -306,7 +358,7 @@ enum nnv_status nnv_cut_regions(struct nnv_extractor *c, const struct nnv_annota
         from = end[r + 1];
         qsort_r(out.values, out.n, sizeof *out.values, by_place, c);
         drop_fields(c, &out);
-        const char *target = a->targets[c->regions.regions[r].target], *name = nnv_region_name(c, target, function);
+        const char *target = a->targets[c->regions.regions[r].target], *name = region_name(c, target, function);
         if (!name) return nnv_no_memory(err);
         enum nnv_status s = extract(c, r, &out, target, name, &cuts[r], err);
         if (s != NNV_OK) return s;

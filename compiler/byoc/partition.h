@@ -11,6 +11,7 @@ struct nnv_extractor {
     struct nnv_arena *arena;
     struct nnv_scoped scoped;
     struct nnv_regions regions;
+    /* What nnv_cut_regions() makes of these: */
     uint32_t *place;                 /**< by id: place in evaluation order */
     bool *is_output;                 /**< by id: a value that leaves its region */
     struct nnv_relay_expr **outputs; /**< those values */
@@ -26,14 +27,5 @@ struct nnv_extractor {
 /** Cuts all regions out of c's function, whose name is function. cuts[r] is filled but for its operations. */
 NNV_USE_RESULT enum nnv_status nnv_cut_regions(struct nnv_extractor *c, const struct nnv_annotator *a,
                                                const char *function, struct nnv_extracted *cuts, struct nnv_err *err);
-/** A name for the next region's function that none has; NULL when out of memory. */
-const char *nnv_region_name(struct nnv_extractor *c, const char *target, const char *function);
-/** The projection of tuple that the function already has, or NULL. */
-struct nnv_relay_expr *nnv_find_projection(const struct nnv_extractor *c, const struct nnv_relay_expr *tuple,
-                                           int64_t index);
-/** The operation that makes a value: the value, or what it is a projection of. */
-static inline const struct nnv_relay_expr *nnv_value_base(const struct nnv_relay_expr *value) {
-    return value->kind == NNV_RELAY_GET ? value->args[0] : value;
-}
 
 #endif

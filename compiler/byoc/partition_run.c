@@ -1,32 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The passes of the partitioner on a whole module, and what they did as JSON. */
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_out.h"
 #include "compiler/byoc/partition.h"
-
-const char *nnv_region_name(struct nnv_extractor *c, const char *target, const char *function) {
-    for (;; c->made++) {
-        char *name = nnv_arena_printf(c->m->arena, "tvmgen_default_%s_%s_%zu", target, function, c->made);
-        if (!name) return NULL;
-        for (char *p = name; *p; p++)
-            if (!isalnum((unsigned char)*p)) *p = '_';
-        if (!nnv_relay_find(c->m, name)) return name;
-    }
-}
-
-struct nnv_relay_expr *nnv_find_projection(const struct nnv_extractor *c, const struct nnv_relay_expr *tuple,
-                                           int64_t index) {
-    if (tuple->id >= c->regions.n_ids) return NULL;
-    for (uint32_t at = c->first_get[tuple->id]; at;) {
-        struct nnv_relay_expr *get = c->scoped.list.exprs[at - 1];
-        if (get->index == index) return get;
-        at = c->next_get[get->id];
-    }
-    return NULL;
-}
 
 /* -------------------------------------------------------------------- one function */
 
@@ -181,31 +158,6 @@ static enum nnv_status record(struct nnv_extractor *c, struct record *r, struct 
     return NNV_OK;
 }
 
-static bool make_tables(struct nnv_extractor *c) {
-    size_t n = c->regions.n_ids;
-    const struct nnv_relay_list *list = &c->scoped.list;
-    c->place = NNV_NEW(c->arena, uint32_t, n);
-    c->is_output = NNV_NEW(c->arena, bool, n);
-    c->outputs = NNV_NEW(c->arena, struct nnv_relay_expr *, list->n);
-    c->inside = NNV_NEW(c->arena, struct nnv_relay_expr *, n);
-    c->inside_of = NNV_NEW(c->arena, uint32_t, n);
-    c->instead = NNV_NEW(c->arena, struct nnv_relay_expr *, n);
-    c->calls = NNV_NEW(c->arena, struct nnv_relay_expr *, c->regions.n);
-    c->first_get = NNV_NEW(c->arena, uint32_t, n);
-    c->next_get = NNV_NEW(c->arena, uint32_t, n);
-    if (!c->place || !c->is_output || !c->outputs || !c->inside || !c->inside_of || !c->instead || !c->calls ||
-        !c->first_get || !c->next_get)
-        return false;
-    for (size_t i = 0; i < list->n; i++) {
-        const struct nnv_relay_expr *e = list->exprs[i];
-        c->place[e->id] = (uint32_t)i + 1;
-        if (e->kind != NNV_RELAY_GET) continue;
-        c->next_get[e->id] = c->first_get[e->args[0]->id];
-        c->first_get[e->args[0]->id] = (uint32_t)i + 1;
-    }
-    return true;
-}
-
 static enum nnv_status partition_function(struct nnv_extractor *c, struct nnv_relay_expr *function, const char *name,
                                           const struct nnv_annotator *a, const struct nnv_prune *prune,
                                           struct record *out, struct nnv_err *err) {
@@ -221,7 +173,6 @@ static enum nnv_status partition_function(struct nnv_extractor *c, struct nnv_re
     if (prune) prune_regions(&c->regions, prune, c->arena);
     if (prune) s = dissolve_given_back(c, taken, function, err);
     if (s != NNV_OK) return s;
-    if (!make_tables(c)) return nnv_no_memory(err);
     s = record(c, out, err);
     if (s == NNV_OK) s = nnv_cut_regions(c, a, name, out->made.extracted + out->made.n_extracted, err);
     if (s != NNV_OK) return s;
