@@ -6,39 +6,7 @@
 #ifndef NNV_COMPILER_EMIT_H
 #define NNV_COMPILER_EMIT_H
 
-#include "compiler/nnapi/convert/convert.h"
-
-enum {
-    NNV_EMIT_SMALL = 128, /**< bytes: constants up to here stand in the code, NNAPI copies them */
-    NNV_EMIT_ALIGN = 64   /**< of a constant in the file */
-};
-
-/** One region. */
-struct nnv_emit {
-    const char *function; /**< its global symbol, a C identifier: also the name of the class */
-    const struct nnv_converted *converted;
-};
-
-/** A constant of the model in the file of constants: where it begins, a multiple of NNV_EMIT_ALIGN. */
-struct nnv_emit_place {
-    uint32_t graph, operand; /**< graph: 0 is the main one, n + 1 referenced model n */
-    size_t offset, bytes;
-};
-
-/** The constants of several regions in one file: equal values are there once. */
-struct nnv_emit_weights {
-    const char *file;               /**< its name, beside the shared library */
-    struct nnv_text bytes;          /**< none if no constant is large */
-    struct nnv_emit_place **places; /**< by region, then by graph and operand, rising */
-    size_t *n_places;
-};
-/**
- * Gathers the constants of more than NNV_EMIT_SMALL bytes. places are of arena; nnv_text_free(&out->bytes) is the
- * caller's. NNV_UNSUPPORTED: a model of a shape that is not known.
- */
-NNV_USE_RESULT enum nnv_status nnv_emit_gather(const struct nnv_emit *regions, size_t n, const char *file,
-                                               struct nnv_arena *arena, struct nnv_emit_weights *out,
-                                               struct nnv_err *err);
+#include "compiler/nnapi/emit/emit_weights.h"
 
 /* The texts of region r. out->failed tells that memory ran out. */
 

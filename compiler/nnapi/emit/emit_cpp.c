@@ -7,6 +7,7 @@
 
 #include "base/sha256.h"
 #include "base/type.h"
+#include "compiler/nnapi/emit/emit.h"
 #include "compiler/nnapi/emit/emit_cpp.h"
 #include "compiler/nnapi/emit/emit_tables.h"
 #include "reference/model/op.h"

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sha256.h"
 #include "base/type.h"
+#include "compiler/nnapi/emit/emit.h"
 #include "compiler/nnapi/emit/emit_tables.h"
 #include "reference/model/op.h"
 
@@ -181,4 +183,22 @@ void nnv_emit_json(const struct nnv_emit *regions, size_t r, const struct nnv_em
         nnv_text_add(out, i + 1 < c->model.nreferenced ? "}" : "}]");
     }
     nnv_text_add(out, "}\n");
+}
+
+bool nnv_emit_digest(const struct nnv_emit *regions, size_t r, const struct nnv_emit_weights *w, uint8_t digest[32]) {
+    struct nnv_text json = {0};
+    struct nnv_sha256 h;
+    nnv_emit_json(regions, r, w, &json);
+    nnv_sha256_begin(&h);
+    nnv_sha256_add(&h, json.data, json.len);
+    for (size_t i = 0; i < w->n_places[r]; i++) {
+        const struct nnv_emit_place *place = &w->places[r][i];
+        const struct nnv_operand *o =
+            &nnv_emit_graph(&regions[r].converted->model, place->graph)->operands[place->operand];
+        nnv_sha256_add(&h, o->data, o->bytes);
+    }
+    nnv_sha256_end(&h, digest);
+    const bool ok = !json.failed;
+    nnv_text_free(&json);
+    return ok;
 }

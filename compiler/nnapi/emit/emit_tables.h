@@ -3,12 +3,7 @@
 #ifndef NNV_COMPILER_EMIT_TABLES_H
 #define NNV_COMPILER_EMIT_TABLES_H
 
-#include "compiler/nnapi/emit/emit.h"
-
-/** Graph g of a model: 0 is the main one, n + 1 referenced model n. */
-static inline const struct nnv_subgraph *nnv_emit_graph(const struct nnv_model *m, uint32_t g) {
-    return g ? &m->referenced[g - 1] : &m->main;
-}
+#include "compiler/nnapi/emit/emit_weights.h"
 
 /** One graph of a region, numbered: equal types and equal small constants have one number. */
 struct nnv_emit_tables {
