@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "compiler/relay/text/params.h"
 #include "compiler/byoc/tables.h"
+#include "compiler/nnapi/convert/convert.h"
 
 static const size_t LONGEST_TABLE = (size_t)1 << 26;
 

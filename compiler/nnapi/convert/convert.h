@@ -11,21 +11,11 @@
 #define NNV_COMPILER_CONVERT_H
 
 #include "compiler/byoc/byoc.h"
-#include "reference/model/model.h"
+#include "compiler/nnapi/convert/converted.h"
 
 struct nnv_convert_options {
     int level;    /**< feature level that the model may need: 1 to 7; 0: 7 */
     bool relaxed; /**< float32 may be computed as float16 */
-};
-
-struct nnv_converted {
-    struct nnv_model model; /**< valid (nnv_validate), all shapes known */
-    int level;              /**< the least feature level that it needs */
-    uint32_t n_results;     /**< fields of the function's result, flattened */
-    uint32_t *output_of;    /**< by field: number of the model's output */
-    bool *from_input; /**< by field: the field is a parameter as it is; output_of is then the parameter's number */
-    const char **operand_name;          /**< by operand of main: name of its Relay value ("%3", "%data"), or "" */
-    const struct nnv_relay_expr **from; /**< by operation of main: the Relay call that it was made for */
 };
 
 /** Converts a FUNCTION of a checked module. All is of arena. NNV_UNSUPPORTED: refused, with the place and reason. */

@@ -1,69 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions as flat graphs: composites opened, tuples and projections gone. */
+/*
+ * Functions as flat graphs: composites opened, tuples and projections gone. The composites of ifs and loops become IF
+ * and WHILE: the branches, and the condition and the body of a loop, are functions themselves, and models of their own,
+ * which the model refers to.
+ */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/map.h"
 #include "compiler/nnapi/convert/convert_in.h"
+#include "reference/model/validate.h"
 
-enum { DEEPEST = 16 /* functions within functions */, MOST_FIELDS = 1 << 20 /* tensors in a tuple */ };
-
-uint32_t nnv_rc_value(struct nnv_rc *c, const struct nnv_relay_type *type, const struct nnv_relay_expr *e) {
-    if (!nnv_rc_ok(c)) return NNV_RC_NONE;
-    if (!nnv_grow(c->arena, &c->values, c->n_values, &c->cap_values, sizeof *c->values)) {
-        nnv_rc_no_memory(c);
-        return NNV_RC_NONE;
-    }
-    if (!type || type->kind != NNV_RELAY_TENSOR) {
-        nnv_rc_refuse_at(c, e, "a value that is no tensor; only tensors and tuples of them are converted");
-        return NNV_RC_NONE;
-    }
-    for (size_t i = 0; i < type->n_dims; i++) {
-        if (type->dims[i] > 0 && type->dims[i] <= INT32_MAX) continue;
-        const char *why = type->dims[i] < 0    ? "dimension %zu is not known; give the program fixed shapes"
-                          : type->dims[i] == 0 ? "dimension %zu is 0, which means unknown to NNAPI"
-                                               : "dimension %zu is 2^31 or more";
-        nnv_rc_refuse_at(c, e, why, i);
-        return NNV_RC_NONE;
-    }
-    size_t elems, bytes;
-    if (!nnv_relay_type_elems(type, &elems, &bytes) || bytes > UINT32_MAX) {
-        nnv_rc_refuse_at(c, e, "a tensor of 4 GiB or more");
-        return NNV_RC_NONE;
-    }
-    c->values[c->n_values] =
-        (struct nnv_rc_value){.type = type, .e = e, .node = NNV_RC_NONE, .like = c->n_values, .operand = NNV_RC_NONE};
-    return c->n_values++;
-}
-
-/* The number of tensors in a type, counted until it is above MOST_FIELDS. */
-static uint32_t count_fields(const struct nnv_relay_type *type) {
-    uint32_t n = 0;
-    if (!type || type->kind != NNV_RELAY_TUPLE_TYPE) return 1;
-    for (size_t i = 0; i < type->n_fields && n <= MOST_FIELDS; i++) n += count_fields(type->fields[i]);
-    return n;
-}
-
-static void add_fields(struct nnv_rc *c, const struct nnv_relay_type *type, const struct nnv_relay_expr *e,
-                       struct nnv_rc_list *list) {
-    if (type && type->kind == NNV_RELAY_TUPLE_TYPE)
-        for (size_t i = 0; i < type->n_fields && nnv_rc_ok(c); i++) add_fields(c, type->fields[i], e, list);
-    else
-        list->v[list->n++] = nnv_rc_value(c, type, e);
-}
-
-struct nnv_rc_list nnv_rc_values(struct nnv_rc *c, const struct nnv_relay_type *type, const struct nnv_relay_expr *e) {
-    const uint32_t n = count_fields(type);
-    struct nnv_rc_list list = {NULL, 0};
-    if (n > MOST_FIELDS)
-        nnv_rc_refuse_at(c, e, "a tuple of more than %d tensors", MOST_FIELDS);
-    else if (!(list.v = NNV_NEW(c->arena, uint32_t, n)))
-        nnv_rc_no_memory(c);
-    else
-        add_fields(c, type, e, &list);
-    return list;
-}
+enum { DEEPEST = 16 /* functions within functions */, LEVEL = 4 /* the first with IF and WHILE */ };
 
 /* A node for a call of an operator, or of the composite of an if or loop; the values of its result. */
 static struct nnv_rc_list add_node(struct nnv_rc *c, const struct nnv_relay_expr *call, const struct nnv_rc_row *row,
@@ -141,8 +88,8 @@ static struct nnv_rc_list field(struct nnv_rc *c, const struct nnv_relay_expr *e
         nnv_rc_refuse_at(c, e, "there is no field %" PRId64, e->index);
         return of;
     }
-    for (int64_t i = 0; i < e->index; i++) first += count_fields(type->fields[i]);
-    return (struct nnv_rc_list){of.v + first, count_fields(type->fields[e->index])};
+    for (int64_t i = 0; i < e->index; i++) first += nnv_rc_fields(type->fields[i]);
+    return (struct nnv_rc_list){of.v + first, nnv_rc_fields(type->fields[e->index])};
 }
 
 static struct nnv_rc_list flatten(struct nnv_rc *c, const struct nnv_relay_expr *function,
@@ -190,6 +137,7 @@ static void visit(struct nnv_rc *c, struct frame *f, const struct nnv_relay_expr
     put(c, f, e, list);
 }
 
+/* The body of a function whose parameters stand for params, as nodes; the values of its result. */
 static struct nnv_rc_list flatten(struct nnv_rc *c, const struct nnv_relay_expr *function,
                                   const struct nnv_rc_list *params, int depth) {
     struct nnv_rc_list none = {NULL, 0};
@@ -212,11 +160,183 @@ static struct nnv_rc_list flatten(struct nnv_rc *c, const struct nnv_relay_expr 
     return nnv_rc_ok(c) ? operand(c, &f, body) : none;
 }
 
-struct nnv_rc_list nnv_rc_flatten(struct nnv_rc *c, const struct nnv_relay_expr *function,
-                                  const struct nnv_rc_list *args) {
-    return flatten(c, function, args, 0);
-}
-
 struct nnv_rc_list nnv_rc_call(struct nnv_rc *c, const struct nnv_relay_expr *e, struct nnv_rc_list *args) {
     return call(c, e, args, 0);
+}
+
+/* The flattened parameters, of each and of all. */
+static struct nnv_rc_list params_of(struct nnv_rc *c, const struct nnv_relay_expr *function,
+                                    struct nnv_rc_list **lists) {
+    struct nnv_rc_list all = {NULL, 0};
+    size_t n = 0;
+    *lists = NNV_NEW(c->arena, struct nnv_rc_list, function->n_params);
+    if (!*lists) nnv_rc_no_memory(c);
+    for (size_t i = 0; i < function->n_params && nnv_rc_ok(c); i++) {
+        const struct nnv_relay_expr *p = function->params[i];
+        (*lists)[i] = nnv_rc_values(c, p->type ? p->type : p->declared, p);
+        n += (*lists)[i].n;
+    }
+    if (nnv_rc_ok(c) && !(all.v = NNV_NEW(c->arena, uint32_t, n))) nnv_rc_no_memory(c);
+    for (size_t i = 0; i < function->n_params && nnv_rc_ok(c); i++)
+        for (uint32_t k = 0; k < (*lists)[i].n; k++) all.v[all.n++] = (*lists)[i].v[k];
+    return all;
+}
+
+void nnv_rc_function(struct nnv_rc *c, const struct nnv_relay_expr *function, bool relaxed, struct nnv_converted *out) {
+    struct nnv_rc_list *lists = NULL;
+    struct nnv_rc_list in = params_of(c, function, &lists), results = {0};
+    if (nnv_rc_ok(c)) results = flatten(c, function, lists, 0);
+    if (nnv_rc_ok(c)) nnv_rc_model(c, in, results, relaxed, out);
+}
+
+/* ------------------------------------------------------------------ ifs and loops */
+
+/* A model, and those that it refers to before it, among those of this one; the operand that stands for it. */
+static uint32_t refer(struct nnv_rc *c, const struct nnv_model *m) {
+    const uint32_t before = c->n_referenced;
+    for (uint32_t g = 0; g <= m->nreferenced; g++) {
+        const struct nnv_subgraph s = g < m->nreferenced ? m->referenced[g] : m->main;
+        for (uint32_t i = 0; i < s.noperands; i++)
+            if (s.operands[i].lifetime == NNV_SUBGRAPH) s.operands[i].subgraph += before;
+        if (!nnv_grow(c->arena, &c->referenced, c->n_referenced, &c->cap_referenced, sizeof *c->referenced)) {
+            nnv_rc_no_memory(c);
+            return 0;
+        }
+        c->referenced[c->n_referenced++] = s;
+    }
+    return nnv_builder_operand(
+        &c->b,
+        (struct nnv_operand){.type = ANEURALNETWORKS_MODEL, .lifetime = NNV_SUBGRAPH, .subgraph = c->n_referenced - 1});
+}
+
+/* Bytes stand for the same numbers in a model as where they come from and go to. */
+static void check_types(struct nnv_rc *c, const struct nnv_subgraph *s, const uint32_t *list, uint32_t n,
+                        const uint32_t *own) {
+    for (uint32_t i = 0; i < n && nnv_rc_ok(c); i++) {
+        const struct nnv_operand *o = &s->operands[list[i]];
+        const struct nnv_encoding e = nnv_builder_encoding(&c->b, own[i]);
+        if (o->type != e.type || o->scale != e.scale || o->zero_point != e.zero_point)
+            nnv_rc_refuse(c,
+                          "bytes that stand for numbers with scale %g and zero point %d within it and scale %g and "
+                          "zero point %d outside; put a qnn.requantize between",
+                          (double)o->scale, o->zero_point, (double)e.scale, e.zero_point);
+    }
+}
+
+/**
+ * A function as a model, with these n inputs of the operation and, unless out is NULL, its outputs; the operand that
+ * stands for it.
+ */
+static uint32_t model_of(struct nnv_rc *c, struct nnv_relay_expr **params, size_t n_params, struct nnv_relay_expr *body,
+                         uint32_t n, const uint32_t *in, const uint32_t *out) {
+    const struct nnv_relay_expr function = {
+        .kind = NNV_RELAY_FUNCTION, .params = params, .n_params = n_params, .args = &body, .n_args = 1};
+    struct nnv_converted made = {0};
+    if (!nnv_rc_ok(c)) return 0;
+    struct nnv_rc own = nnv_rc_begin(c->m, c->limit, c->arena, c->scratch, c->err);
+    own.bare = c->bare;
+    own.nesting = c->nesting + 1;
+    if (own.nesting > NNV_MAX_NESTING) nnv_rc_refuse(c, "one within the other, more than %d deep", NNV_MAX_NESTING);
+    if (nnv_rc_ok(c)) nnv_rc_function(&own, &function, false, &made);
+    if (!nnv_rc_ok(c) || !nnv_rc_ok(&own)) {
+        c->st = nnv_rc_ok(c) ? own.st : c->st;
+        c->b.stopped = true;
+        return 0;
+    }
+    check_types(c, &made.model.main, made.model.main.in, n, in);
+    if (out) check_types(c, &made.model.main, made.model.main.out, made.model.main.nout, out);
+    return refer(c, &made.model);
+}
+
+/* Room for `before` operands, and behind them what the models take: the node's operands from `first` on, *n of them. */
+static uint32_t *take(struct nnv_rc *c, uint32_t before, size_t first, uint32_t *n) {
+    const struct nnv_rc_node *node = c->node;
+    *n = 0;
+    for (size_t i = first; i < node->e->n_args; i++) *n += node->args[i].n;
+    uint32_t *in = NNV_NEW(c->arena, uint32_t, before + *n), at = before;
+    if (!in) nnv_rc_no_memory(c);
+    if (nnv_rc_ok(c) && c->limit < LEVEL)
+        nnv_rc_refuse(c, "%s needs feature level %d (%s), and %d (%s) is the limit", node->row->makes, LEVEL,
+                      nnv_level_name(LEVEL), c->limit, nnv_level_name(c->limit));
+    if (nnv_rc_ok(c) && *n == 0)
+        nnv_rc_refuse(c, "its branches take nothing from outside, but each model of NNAPI has inputs");
+    for (size_t i = first; nnv_rc_ok(c) && i < node->e->n_args; i++)
+        for (uint32_t k = 0; k < node->args[i].n; k++) in[at++] = nnv_rc_use(c, node->args[i].v[k]);
+    return in;
+}
+
+static void emit(struct nnv_rc *c, uint32_t nin, const uint32_t *in, uint32_t nout, const uint32_t *out) {
+    nnv_rc_emit_n(c, c->node->row->code, nin, in, nout, out);
+    if (c->level < LEVEL) c->level = LEVEL;
+}
+
+static void convert_if(struct nnv_rc *c) {
+    enum { CONDITION, THEN, ELSE, ARGUMENTS };
+    const struct nnv_rc_node *node = c->node;
+    const struct nnv_relay_expr *function = node->e->callee, *choice = function->args[0];
+    uint32_t n, *in = take(c, ARGUMENTS, 1, &n), *out = NNV_NEW(c->arena, uint32_t, node->out.n);
+    if (!out) nnv_rc_no_memory(c);
+    if (!nnv_rc_ok(c)) return;
+    in[CONDITION] = nnv_rc_in(c, 0);
+    for (uint32_t i = 0; i < node->out.n; i++) out[i] = nnv_rc_result(c, i);
+    for (size_t b = THEN; b <= ELSE; b++) /* without the condition, which is the first parameter */
+        in[b] = model_of(c, function->params + 1, function->n_params - 1, choice->args[b], n, in + ARGUMENTS, out);
+    emit(c, ARGUMENTS + n, in, node->out.n, out);
+}
+
+/* The results of the loop among its variables, which are the first outputs of WHILE: out has room for all of these. */
+static void give_variables(struct nnv_rc *c, const struct nnv_relay_expr *loop, uint32_t n, const uint32_t *in,
+                           uint32_t *out) {
+    struct nnv_relay_expr *end = loop->args[0]->args[2];
+    const size_t n_results = end->kind == NNV_RELAY_TUPLE ? end->n_args : 1;
+    uint32_t result = 0;
+    for (uint32_t i = 0; i < n; i++) out[i] = NNV_RC_NONE;
+    for (size_t r = 0; r < n_results && nnv_rc_ok(c); r++) {
+        const struct nnv_relay_expr *e = end->kind == NNV_RELAY_TUPLE ? end->args[r] : end;
+        uint32_t at = 0;
+        size_t v = 0;
+        for (; v < loop->n_params && loop->params[v] != e; v++) at += c->node->args[v].n;
+        if (v == loop->n_params || (c->node->args[v].n && out[at] != NNV_RC_NONE)) {
+            nnv_rc_refuse(c, "it ends with something else than its variables, each once at most");
+            return;
+        }
+        for (uint32_t k = 0; k < c->node->args[v].n; k++) out[at + k] = nnv_rc_result(c, result++);
+    }
+    for (uint32_t i = 0; i < n && nnv_rc_ok(c); i++) {
+        struct nnv_rc_shape shape = nnv_rc_operand_shape(c, in[i]);
+        if (out[i] == NNV_RC_NONE) out[i] = nnv_rc_temp(c, nnv_builder_encoding(&c->b, in[i]), &shape);
+    }
+}
+
+static void convert_while(struct nnv_rc *c) {
+    enum { CONDITION, BODY, ARGUMENTS };
+    const struct nnv_rc_node *node = c->node;
+    const struct nnv_relay_expr *function = node->e->callee, *loop = function->args[0]->callee->args[0],
+                                *choice = loop->args[0];
+    const size_t n_params = function->n_params;
+    struct nnv_relay_expr next = *choice->args[1], **params = NNV_NEW(c->arena, struct nnv_relay_expr *, n_params);
+    uint32_t n, n_variables = 0, *in = take(c, ARGUMENTS, 0, &n), *out = NNV_NEW(c->arena, uint32_t, n);
+    if (!params || !out) nnv_rc_no_memory(c);
+    if (!nnv_rc_ok(c)) return;
+    next.kind = NNV_RELAY_TUPLE; /* what the loop calls itself with */
+    next.callee = NULL;
+    for (size_t i = 0; i < n_params; i++) {
+        params[i] = i < loop->n_params ? loop->params[i] : function->params[i];
+        if (i < loop->n_params) n_variables += node->args[i].n;
+    }
+    give_variables(c, loop, n_variables, in + ARGUMENTS, out);
+    in[CONDITION] = model_of(c, params, n_params, choice->args[0], n, in + ARGUMENTS, NULL);
+    in[BODY] = model_of(c, params, n_params, &next, n, in + ARGUMENTS, out);
+    emit(c, ARGUMENTS + n, in, n_variables, out);
+}
+
+static const struct nnv_rc_row if_row = {"if", convert_if, ANEURALNETWORKS_IF, NNV_RC_BOOL, 0, LEVEL, "IF"},
+                               while_row = {"while", convert_while, ANEURALNETWORKS_WHILE, NNV_RC_ALL, 0,
+                                            LEVEL,   "WHILE"};
+
+const struct nnv_rc_row *nnv_rc_flow(const struct nnv_relay_expr *function) {
+    if (function->kind != NNV_RELAY_FUNCTION || !function->n_params) return NULL;
+    const struct nnv_relay_expr *body = function->args[0];
+    if (body->kind == NNV_RELAY_IF && body->args[0] == function->params[0]) return &if_row;
+    return body->kind == NNV_RELAY_CALL && body->callee->kind == NNV_RELAY_LET ? &while_row : NULL;
 }

@@ -9,7 +9,7 @@
 #ifndef NNV_COMPILER_CONVERT_IN_H
 #define NNV_COMPILER_CONVERT_IN_H
 
-#include "compiler/nnapi/convert/convert.h"
+#include "compiler/nnapi/convert/converted.h"
 #include "reference/model/builder.h"
 
 #define NNV_RC_NONE UINT32_MAX
@@ -142,9 +142,9 @@ static inline void nnv_rc_no_memory(struct nnv_rc *c) {
     if (c->st == NNV_OK) c->st = nnv_fail(c->err, NNV_NO_MEMORY, "out of memory for the model");
 }
 
-/** A conversion in these arenas. */
-struct nnv_rc nnv_rc_begin(const struct nnv_relay_module *m, const struct nnv_convert_options *options,
-                           struct nnv_arena *arena, struct nnv_arena *scratch, struct nnv_err *err);
+/** A conversion in these arenas, to at most feature level `limit`; 0: any. */
+struct nnv_rc nnv_rc_begin(const struct nnv_relay_module *m, int limit, struct nnv_arena *arena,
+                           struct nnv_arena *scratch, struct nnv_err *err);
 /** A function as a model, which is not validated. */
 void nnv_rc_function(struct nnv_rc *c, const struct nnv_relay_expr *function, bool relaxed, struct nnv_converted *out);
 /** A flat graph, whose parameters are `in`, as a checked model. */
@@ -153,13 +153,12 @@ void nnv_rc_model(struct nnv_rc *c, struct nnv_rc_list in, struct nnv_rc_list re
 
 /** A new value; its operand is not made. NNV_RC_NONE after an error. */
 uint32_t nnv_rc_value(struct nnv_rc *c, const struct nnv_relay_type *type, const struct nnv_relay_expr *e);
+/** The number of tensors in a type, flattened; counted until it is above what a tuple may have. */
+uint32_t nnv_rc_fields(const struct nnv_relay_type *type);
 /** The flattened fields of a type as new values. */
 struct nnv_rc_list nnv_rc_values(struct nnv_rc *c, const struct nnv_relay_type *type, const struct nnv_relay_expr *e);
 /** A call of an operator, or of a composite, with these operands, as nodes; the values of its result. */
 struct nnv_rc_list nnv_rc_call(struct nnv_rc *c, const struct nnv_relay_expr *e, struct nnv_rc_list *args);
-/** The body of a function whose parameters stand for args, as nodes; the values of its result. */
-struct nnv_rc_list nnv_rc_flatten(struct nnv_rc *c, const struct nnv_relay_expr *function,
-                                  const struct nnv_rc_list *args);
 /** The pool if a cast to bytes makes codes of the means of codes (cast to int32, pool, cast back), or NULL. */
 struct nnv_rc_node *nnv_rc_code_pool(struct nnv_rc *c, const struct nnv_rc_node *cast);
 /** Finds scales and zero points of all byte values. */

@@ -211,12 +211,6 @@ static void make_bias(struct nnv_rc *c, struct making *k, struct nnv_encoding e)
 
 /* ------------------------------------------------------------- what follows */
 
-void nnv_rc_code_range(struct nnv_encoding e, double *low, double *high) {
-    const struct nnv_type *t = nnv_type(e.type);
-    *low = t->min;
-    *high = t->max;
-}
-
 /* The fused activation that limits codes of e from low to high; -1: there is none. */
 static int act_of_codes(struct nnv_encoding e, double low, double high) {
     double least, most, unit = (double)e.scale, zero = e.zero_point;

@@ -75,6 +75,12 @@ static void copy(struct nnv_rc *c) {
 
 /* ----------------------------------------------------------------------- limits */
 
+void nnv_rc_code_range(struct nnv_encoding e, double *low, double *high) {
+    const struct nnv_type *t = nnv_type(e.type);
+    *low = t->min;
+    *high = t->max;
+}
+
 void nnv_rc_clip_bounds(const struct nnv_rc_node *n, double *low, double *high) {
     *low = 0;
     *high = HUGE_VAL;

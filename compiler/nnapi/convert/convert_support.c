@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "compiler/nnapi/convert/convert.h"
 #include "compiler/nnapi/convert/convert_in.h"
 
 enum { WHOLE = 1 << 14 }; /* bytes of a constant up to which its values may matter */
@@ -126,7 +127,7 @@ enum nnv_status nnv_convert_call(const struct nnv_relay_module *m, const struct 
     struct nnv_rc_list in = {0}, results = {0};
     struct nnv_arena *scratch = nnv_arena_new();
     if (!scratch) return nnv_no_memory(err);
-    struct nnv_rc c = nnv_rc_begin(m, options, arena, scratch, err ? err : &own);
+    struct nnv_rc c = nnv_rc_begin(m, options->level, arena, scratch, err ? err : &own);
     *out = (struct nnv_converted){0};
     flatten(&c, call, &in, &results);
     if (nnv_rc_ok(&c)) nnv_rc_model(&c, in, results, options->relaxed, out);
@@ -138,7 +139,7 @@ enum nnv_status nnv_convert_call(const struct nnv_relay_module *m, const struct 
 static const char *try(struct nnv_convert_support *s, const struct nnv_relay_expr *call, struct nnv_arena *arena,
                        struct nnv_arena *scratch) {
     struct nnv_err err = {0};
-    struct nnv_rc c = nnv_rc_begin(s->m, &s->options, arena, scratch, &err);
+    struct nnv_rc c = nnv_rc_begin(s->m, s->options.level, arena, scratch, &err);
     struct nnv_rc_list in = {0}, results = {0};
     flatten(&c, call, &in, &results);
     if (nnv_rc_ok(&c)) {

@@ -3,7 +3,7 @@
 #ifndef NNV_COMPILER_EMIT_WEIGHTS_H
 #define NNV_COMPILER_EMIT_WEIGHTS_H
 
-#include "compiler/nnapi/convert/convert.h"
+#include "compiler/nnapi/convert/converted.h"
 
 enum {
     NNV_EMIT_SMALL = 128, /**< bytes: constants up to here stand in the code, NNAPI copies them */
