@@ -308,6 +308,7 @@ static int run(int argc, char **argv) {
         .c = nnv_cli_defaults(), .view.format = -1, .repeat = 1, .flakes_ns = FLAKES_NS, .max_timeouts = MAX_TIMEOUTS};
     x.view.cli = &x.c;
     x.usual_specs = x.c.specs;
+    x.c.jobs += x.c.jobs / 2; /* some cases only wait: for fences, deadlines, threads that end */
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(x.c),
         NNV_OPTION_VIA(x.c),
