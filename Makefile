@@ -266,6 +266,7 @@ fuzz-targets: $(FUZZ)
 
 layers:
 	@tools/check-layers.sh
+	@tools/check-circles.sh
 
 house:
 	@tools/check-house.sh
