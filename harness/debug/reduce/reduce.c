@@ -88,6 +88,14 @@ struct nnv_spec *nnv_reducer_copy(struct nnv_reducer *r, const struct nnv_extrac
     return nnv_extract(&r->best, cut, r->trial, &spec, NULL) == NNV_OK ? spec : NULL;
 }
 
+/** The candidate in the trial arena is the best from now on. */
+static void take(struct nnv_reducer *r, const struct nnv_known *known) {
+    struct nnv_arena *kept = r->kept;
+    r->kept = r->trial;
+    r->trial = kept;
+    r->best = *known;
+}
+
 bool nnv_reducer_try(struct nnv_reducer *r, const struct nnv_spec *candidate, bool relax) {
     struct nnv_known known;
     struct nnv_opinion opinion;
@@ -96,12 +104,7 @@ bool nnv_reducer_try(struct nnv_reducer *r, const struct nnv_spec *candidate, bo
     if (nnv_oracle_judge(&r->oracle, known.spec, &opinion, NULL) != NNV_OK) return false;
     const struct nnv_signature s = nnv_signature_of(known.spec, &opinion);
     bool same = nnv_signature_equal(&s, &r->wanted);
-    if (same) {
-        struct nnv_arena *kept = r->kept;
-        r->kept = r->trial;
-        r->trial = kept;
-        r->best = known;
-    }
+    if (same) take(r, &known);
     r->candidates++;
     const struct nnv_reduce_options *o = r->options;
     if (o->progress && !o->progress(o->context, r->best.spec, r->candidates)) r->stopped = true;
@@ -124,11 +127,13 @@ static bool try_single(struct nnv_reducer *r, uint32_t operation, bool *keep) {
 /** One operation that fails alone; those of the wanted kind first. */
 static bool find_single(struct nnv_reducer *r, bool *keep) {
     const struct nnv_subgraph *m = &r->best.spec->model.main;
-    uint32_t n = m->noperations;
+    uint32_t n = m->noperations, tried = 0;
     for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < n && i < MOST_SINGLES && !nnv_reducer_over(r); i++) {
+        for (uint32_t i = 0; i < n && tried < MOST_SINGLES && !nnv_reducer_over(r); i++) {
             bool wanted = m->operations[i].type == r->wanted.operation;
-            if (wanted == (pass == 0) && (wanted || !r->wanted.values) && try_single(r, i, keep)) return true;
+            if (wanted != (pass == 0) || !(wanted || !r->wanted.values)) continue;
+            if (try_single(r, i, keep)) return true;
+            tried++;
         }
     return false;
 }
@@ -284,11 +289,47 @@ static void show_results(struct nnv_reducer *r, const struct nnv_opinion *before
     struct nnv_signature s = nnv_signature_of(known.spec, &opinion);
     r->candidates++;
     if (!s.values || !share_wrong(before, &opinion, r->best.spec->model.main.nout)) return;
-    struct nnv_arena *kept = r->kept;
-    r->kept = r->trial;
-    r->trial = kept;
-    r->best = known;
+    take(r, &known);
     r->wanted = s;
+}
+
+/** Whether operations [from, to) give wrong values, from golden ones. If so, and taken, they are the best. */
+static bool range_is_wrong(struct nnv_reducer *r, bool *keep, uint32_t from, uint32_t to, bool taken) {
+    struct nnv_opinion opinion;
+    struct nnv_known known;
+    for (uint32_t i = 0; i < r->best.spec->model.main.noperations; i++) keep[i] = i >= from && i < to;
+    const struct nnv_spec *range = nnv_reducer_copy(r, &(struct nnv_extraction){.keep = keep});
+    if (!range || nnv_known_make(range, false, r->trial, &known, NULL) != NNV_OK) return false;
+    if (nnv_oracle_judge(&r->oracle, known.spec, &opinion, NULL) != NNV_OK) return false;
+    const struct nnv_signature s = nnv_signature_of(known.spec, &opinion);
+    r->candidates++;
+    if (s.verdict != NNVTS_FAIL || !s.values) return false;
+    if (taken) take(r, &known);
+    if (taken) r->wanted = s;
+    return true;
+}
+
+/**
+ * Of a graph of more operations than are looked at as outputs: the shortest beginning that is wrong, and the shortest
+ * end of that, each by halves or doubles.
+ */
+static void narrow(struct nnv_reducer *r) {
+    const uint32_t n = r->best.spec->model.main.noperations;
+    struct nnv_arena *arena = nnv_arena_new();
+    bool *keep = arena ? NNV_NEW(arena, bool, n) : NULL;
+    uint32_t right = 0, wrong = n;
+    while (keep && wrong - right > 1 && !nnv_reducer_over(r)) {
+        const uint32_t middle = right + (wrong - right) / 2;
+        if (range_is_wrong(r, keep, 0, middle, false))
+            wrong = middle;
+        else
+            right = middle;
+    }
+    bool found = false;
+    for (uint32_t length = 1; keep && !found && length < wrong && !nnv_reducer_over(r); length *= 2)
+        found = range_is_wrong(r, keep, wrong - length, wrong, true);
+    if (keep && !found && wrong < n) (void)range_is_wrong(r, keep, 0, wrong, true);
+    nnv_arena_free(arena);
 }
 
 static enum nnv_status begin(struct nnv_reducer *r, const struct nnv_spec *spec, struct nnv_reduction *out,
@@ -303,7 +344,10 @@ static enum nnv_status begin(struct nnv_reducer *r, const struct nnv_spec *spec,
     if (st != NNV_OK) return out->before.verdict == NNVTS_FAIL ? nnv_at(err, st, "against the golden values") : st;
     const uint64_t most = HANG_NS + (r->wanted.verdict == NNVTS_TIMEOUT ? 0 : SLOWER * opinion.ns);
     if (r->oracle.timeout_ns > most) r->oracle.timeout_ns = most;
-    if (r->wanted.values) show_results(r, &opinion);
+    if (r->wanted.values && r->best.spec->model.main.noperations > NNV_OPINION_OUTPUTS)
+        narrow(r);
+    else if (r->wanted.values)
+        show_results(r, &opinion);
     return NNV_OK;
 }
 

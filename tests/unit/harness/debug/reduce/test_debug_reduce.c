@@ -213,6 +213,52 @@ static void reductions_go_to_the_end(void **state) {
     nnv_arena_free(a);
 }
 
+/** n operations, MUL by 1 and a RELU6 among them. */
+static struct nnv_spec *chain(struct nnv_arena *a, int n, int relu6) {
+    struct nnv_text operands = {0}, operations = {0}, t = {0};
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    nnv_text_add(&operands, "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[2],\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[1,9]},"
+                            "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[2],\"lifetime\":\"CONSTANT_COPY\",\"data\":[1,1]},"
+                            "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[0]}");
+    for (int i = 0, at = 0; i < n; at = 3 + i++) {
+        nnv_text_addf(&operands, ",{\"type\":\"TENSOR_FLOAT32\",\"dims\":[2],\"lifetime\":%s}",
+                      i + 1 < n ? "\"TEMPORARY_VARIABLE\"" : "\"SUBGRAPH_OUTPUT\",\"data\":[1,6]");
+        nnv_text_addf(&operations, "%s{\"type\":\"%s\",\"inputs\":[%d%s],\"outputs\":[%d]}", i ? "," : "",
+                      i == relu6 ? "RELU6" : "MUL", at, i == relu6 ? "" : ",1,2", 3 + i);
+    }
+    nnv_text_addf(&t,
+                  "{\"format\":\"nnvts-spec/1\",\"name\":\"chain\",\"main\":{\"operands\":[%s],\"operations\":[%s],"
+                  "\"inputs\":[0],\"outputs\":[%d]}}",
+                  operands.data, operations.data, 2 + n);
+    if (nnv_spec_parse(t.data, t.len, "chain", a, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    nnv_text_free(&operands);
+    nnv_text_free(&operations);
+    nnv_text_free(&t);
+    return spec;
+}
+
+/** A graph of more operations than are looked at one by one is cut down by halves, wherever the wrong one stands. */
+static void large_graphs_take_few_candidates(void **state) {
+    (void)state;
+    enum { N = 1300 };
+    static const int at[] = {0, 800, N - 1};
+    const struct nnv_oracle o = oracle_of("relu6-as-relu", 10);
+    const struct nnv_reduce_options options = {.oracle = &o, .total_ns = 60 * SECOND_NS};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        struct nnv_arena *a = nnv_arena_new();
+        struct nnv_reduction r;
+        struct nnv_err err = {0};
+        assert_int_equal(nnv_reduce(chain(a, N, at[i]), &options, a, &r, &err), NNV_OK);
+        assert_true(r.complete);
+        assert_int_equal(r.spec->model.main.noperations, 1);
+        assert_int_equal(r.after.operation, ANEURALNETWORKS_RELU6);
+        assert_true(r.candidates < 40);
+        check_reduced(&r, &o, a);
+        nnv_arena_free(a);
+    }
+}
+
 static void the_same_reduction_twice(void **state) {
     (void)state;
     struct nnv_arena *a = nnv_arena_new(), *b = nnv_arena_new();
@@ -295,7 +341,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planted_bugs_are_reduced_and_named), cmocka_unit_test(reductions_go_to_the_end),
         cmocka_unit_test(the_same_reduction_twice),           cmocka_unit_test(what_does_not_fail_is_refused),
-        cmocka_unit_test(reductions_can_be_stopped),
+        cmocka_unit_test(reductions_can_be_stopped),          cmocka_unit_test(large_graphs_take_few_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
