@@ -40,8 +40,8 @@ for line in open(sys.argv[1]): json.loads(line)' "$WORK/out/journal.jsonl" 2>/de
         nnvts verify "$WORK/out" >/dev/null 2>&1 || why="$why verify;"
         [ "$(sed 1d "$WORK/out/journal.jsonl" | wc -l)" = "$(wc -l <"$WORK/out/cases.tsv")" ] || why="$why records are missing;"
         case $mode:$moment in
-        # write-later: the worker's memory is the next case's, which may pay for what is still written there
-        lose-device:* | upset-device:* | write-later:* | *:CLOSE | *:DESCRIBE) ;;
+        # *-later: the next case in the worker may pay for what a thread of the driver still does
+        lose-device:* | upset-device:* | *-later:* | *:CLOSE | *:DESCRIBE) ;;
         *) [ "$(of SOFTMAX)" = "$softmax" ] || why="$why other verdicts of SOFTMAX;" ;;
         esac
         ! grep -q '"verdict":"ERROR"' "$WORK/out/journal.jsonl" || why="$why nnvts blames itself;"

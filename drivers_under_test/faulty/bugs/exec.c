@@ -2,8 +2,10 @@
 /** @file exec.c Bugs of executions: asynchronous, fenced, reusable; of memory, times and threads. */
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "faulty.h"
 
@@ -234,6 +236,60 @@ static void take_answer(struct call *c, bool own) {
 static void late_answer(struct call *c) { take_answer(c, true); }
 static void answer_of_another(struct call *c) { take_answer(c, false); }
 
+/** The end of a result that a thread of the driver has still to write. */
+struct rest {
+    uint8_t *pool;
+    size_t size, at, bytes;
+    uint8_t values[64];
+};
+static atomic_int rests;
+
+static void *write_rest(void *arg) {
+    enum { LATER_US = 5000 };
+    struct rest *r = arg;
+    sleep_us(LATER_US);
+    memcpy(r->pool + r->at, r->values, r->bytes);
+    munmap(r->pool, r->size);
+    free(r);
+    atomic_fetch_sub(&rests, 1);
+    return NULL;
+}
+
+static bool map_rest(const struct call *c, struct rest *r) {
+    const struct nnvts_location *place = &c->request->outputs[0].location;
+    const struct nnvts_memory *m = &c->request->pools[place->pool];
+    const struct value *v = &c->outputs[0];
+    r->size = (size_t)m->size;
+    r->bytes = v->bytes < sizeof r->values ? v->bytes : sizeof r->values;
+    r->at = place->offset + v->bytes - r->bytes;
+    memcpy(r->values, v->data + v->bytes - r->bytes, r->bytes);
+    void *pool = mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, (off_t)m->offset);
+    r->pool = pool;
+    return pool != MAP_FAILED;
+}
+
+/** The right values come a second time, when the memory may be somebody else's. */
+static void write_later(struct call *c) {
+    enum { MOST = 64, STACK_BYTES = 64 << 10 };
+    pthread_attr_t small;
+    pthread_t thread;
+    struct rest *r;
+    if (!succeeded(c) || !c->request->output_count || !c->outputs[0].data || !c->outputs[0].bytes) return;
+    if (atomic_fetch_add(&rests, 1) < MOST && (r = calloc(1, sizeof *r))) {
+        pthread_attr_init(&small);
+        pthread_attr_setstacksize(&small, STACK_BYTES);
+        const bool mapped = map_rest(c, r), started = mapped && pthread_create(&thread, &small, write_rest, r) == 0;
+        pthread_attr_destroy(&small);
+        if (started) {
+            pthread_detach(thread);
+            return;
+        }
+        if (mapped) munmap(r->pool, r->size);
+        free(r);
+    }
+    atomic_fetch_sub(&rests, 1);
+}
+
 /** Maps files from their beginning, whatever the pool's offset. */
 static void forget_offsets(struct call *c) {
     const struct nnvts_request *r = c->request;
@@ -306,6 +362,8 @@ static const struct bug bugs[] = {
         .tamper = late_answer),
     BUG("answer-of-another", "the result of another prepared model", "each 61st execution of a process",
         .tamper = answer_of_another),
+    BUG("write-later", "a thread that writes the end of a result when the execution has returned", "all outputs",
+        .tamper = write_later),
     BUG("timing-device", "more time on the device than in the driver", "executions that are measured",
         .tamper = more_on_device),
     BUG("timing-wall", "a wrong unit of time", "executions that are measured", .tamper = wrong_unit),

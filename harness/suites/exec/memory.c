@@ -159,6 +159,55 @@ static void constants_gone(struct nnv_exec *x) {
     run_modes(x);
 }
 
+/* ------------------------------------------------------------------- afterwards */
+
+enum { OURS = 0xa5, PATIENCE_US = 30000, LOOK_US = 5000 };
+
+/** The memory of an execution that has ended is the caller's, who writes something else there. */
+static void take_over(const struct nnv_request *v) {
+    for (int p = 0; p < 2; p++) memset(v->pool_data[p], OURS, v->bytes[p]);
+}
+
+/** False if memory that was taken over holds something else by now. */
+static bool is_left_alone(const struct nnv_request *v, struct nnv_breach *b) {
+    static const char *const words[] = {"inputs", "outputs"};
+    for (int p = 0; p < 2; p++) {
+        size_t changed = 0, first = 0;
+        for (size_t i = v->bytes[p]; i-- > 0;)
+            if (v->pool_data[p][i] != OURS) changed++, first = i;
+        if (changed > 0)
+            return nnv_breach(
+                b, NNV_BREACH_MEMORY, 0,
+                "had ended, and then the driver wrote %zu bytes to the memory of its %s, from byte %zu on", changed,
+                words[p], first);
+    }
+    return true;
+}
+
+/** One execution in each mode; then nobody may write to the memory of any of them. */
+static void left_alone(struct nnv_exec *x) {
+    struct nnv_request values[NNV_MODES];
+    bool ran[NNV_MODES] = {false};
+    for (int mode = 0; mode < NNV_MODES; mode++) {
+        if (!nnv_mode_offered(x->prepared, (enum nnv_mode)mode)) continue;
+        if (!nnv_context_request(x->s, &x->fixture, NNV_POOL_WRITABLE, &values[mode]) ||
+            !nnv_exec_run(x, x->prepared, (enum nnv_mode)mode, &values[mode], NULL))
+            return;
+        take_over(&values[mode]);
+        ran[mode] = true;
+    }
+    for (unsigned us = 0; us < PATIENCE_US && x->s->result->verdict == NNVTS_PASS; us += LOOK_US) {
+        nnv_exec_sleep_us(LOOK_US);
+        for (int mode = 0; mode < NNV_MODES; mode++) {
+            struct nnv_breach b = {0};
+            if (!ran[mode]) continue;
+            is_left_alone(&values[mode], &b);
+            x->s->mode = mode + 1;
+            if (!nnv_expect_kept(x->s, "an execution", &b, us == 0)) return;
+        }
+    }
+}
+
 static const struct nnv_exec_case cases[] = {
     {.name = "fd_only", .run = fd_only},
     {.name = "fd_and_pointer", .run = fd_and_pointer},
@@ -169,5 +218,6 @@ static const struct nnv_exec_case cases[] = {
     {.name = "many_pools", .run = many_pools},
     {.name = "input_twice", .run = input_twice, .only = "add_"},
     {.name = "constants_gone", .run = constants_gone},
+    {.name = "left_alone", .run = left_alone, .only = "conv_"},
 };
 const struct nnv_exec_group nnv_exec_memory = NNV_EXEC_GROUP("memory", cases);
