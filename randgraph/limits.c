@@ -60,10 +60,8 @@ size_t nnv_limits(const struct nnv_slot *slot, int32_t type, double limits[NNV_M
         for (uint8_t i = 0; i < slot->nedges; i++)
             if (fabs(slot->edges[i]) <= largest) add(&l, slot->edges[i]);
         if (domain != NNV_DOMAIN_DRAWN) add_reals(&l, type, domain == NNV_DOMAIN_POSITIVE);
-        if (domain == NNV_DOMAIN_ANY) {
-            add_both(&l, INFINITY, false);
-            add(&l, (double)NAN);
-        }
+        if (domain == NNV_DOMAIN_ENDLESS || domain == NNV_DOMAIN_ANY) add_both(&l, INFINITY, false);
+        if (domain == NNV_DOMAIN_ANY) add(&l, (double)NAN);
     } else if (type == ANEURALNETWORKS_TENSOR_INT32 && domain != NNV_DOMAIN_DRAWN) {
         add_integers(&l, domain);
     }

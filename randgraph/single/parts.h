@@ -3,7 +3,7 @@
 #ifndef NNV_RANDGRAPH_SINGLE_PARTS_H
 #define NNV_RANDGRAPH_SINGLE_PARTS_H
 
-#include "reference/model/op.h"
+#include "randgraph/single/draft.h"
 
 /**
  * A copy of a spec of one operation with the absolute value of every number, quantised ones around their zero point,
@@ -22,11 +22,13 @@ NNV_USE_RESULT enum nnv_status nnv_exact_absolute(const struct nnv_spec *spec, c
 void nnv_infinite_values(struct nnv_spec *spec, bool nan, bool compared, struct nnv_arena *arena);
 
 /**
- * Plants a mistake into the valid spec of one operation: the index-th of those that its rules notice (they are tried in
- * turn), says in spec->source which, and expects failure. The model's arrays are replaced by copies, arena's.
- * NNV_INTERNAL if the operation's rules notice none.
+ * Plants a mistake into the draft's valid spec: of those that the operation's rules notice, by the index of the case
+ * and its signature, says in spec->source which, and expects failure. Several are nothing but together: two flags, an
+ * attribute and an extent. The model's arrays are replaced by copies, arena's. NNV_INTERNAL if the operation's rules
+ * notice none.
  */
-NNV_USE_RESULT enum nnv_status nnv_single_refuse(struct nnv_spec *spec, int index, struct nnv_arena *arena,
-                                                 struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_single_refuse(const struct nnv_single_draft *b, struct nnv_err *err);
+/** The variant that such a case makes its mistake in: all of an operation in turn. */
+int nnv_single_refused_variant(const struct nnv_single *w);
 
 #endif

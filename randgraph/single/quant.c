@@ -167,13 +167,27 @@ static double snap(double scale, double unit) {
     return ldexp(unit, f < 0.75 ? e - 1 : e);
 }
 
+/* Numbers become codes, and they are of all sizes: two of three cases have a scale for small ones, which most numbers
+ * are far beyond, by more than integers of 16 and of 32 bits hold. */
+static bool is_usual(const struct nnv_quant_choice *q, double *lo, double *hi) {
+    const bool all = q->mode == NNV_FILL_LIMITS || q->mode == NNV_FILL_SWEEP || q->mode == NNV_FILL_EDGE;
+    static const double ends[] = {8, 0.01};
+    if (!all || !nnv_is_float(q->operands[0].type) || q->index % 3 == 0) return false;
+    *hi = ends[q->index % 3 - 1];
+    *lo = -*hi;
+    return true;
+}
+
 void nnv_quant_output(const struct nnv_quant_choice *q, struct nnv_rng *rng, struct nnv_operand *o) {
+    double lo, hi;
     if (q->mode == NNV_FILL_EXACT) {
         o->scale = 1;
         o->zero_point = middle(nnv_type(o->type), 20, rng);
     } else if (q->wanted_scale > 0) {
         o->scale = q->wanted_scale;
         o->zero_point = q->wanted_zero_point;
+    } else if (is_usual(q, &lo, &hi)) {
+        by_range(lo, hi, nnv_rng_uniform(rng, 0.75, 0.95), rng, o);
     } else {
         bool edge = q->mode == NNV_FILL_EDGE;
         by_range(q->lo, q->hi, edge ? nnv_rng_uniform(rng, 1.2, 1.7) : nnv_rng_uniform(rng, 0.75, 0.95), rng, o);

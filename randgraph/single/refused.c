@@ -1,33 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "randgraph/single/parts.h"
-
 #include <string.h>
 
-#include "randgraph/single/single.h"
+#include "randgraph/single/draft.h"
+#include "randgraph/single/parts.h"
 #include "reference/model/validate.h"
 
-/* A model that may be changed: the arrays of its main subgraph have room for one entry more. */
+enum { MORE = 8 }; /* entries that arrays have room for */
+
+/* A model that may be changed: the arrays of its main subgraph have room for some entries more. */
 struct draft {
     struct nnv_subgraph s;
     struct nnv_operation *op;
+    const struct nnv_model *model;       /* before the change */
+    const struct nnv_form *form;         /* of the operation; NULL: none that says what its inputs are */
+    const struct nnv_slot *const *slots; /* of its inputs; NULL with the form */
+    int turn;                            /* which of several places is the one */
     struct nnv_arena *arena;
 };
 
 struct mistake {
     const char *what;
-    /* Makes it; false where it can't be made, or without memory. */
+    /* Makes it at the place of the turn; false where it can't be made, or without memory. */
     bool (*make)(struct draft *d);
+    bool places; /* there may be several */
 };
 
 static void *larger(struct nnv_arena *a, const void *from, size_t count, size_t size) {
-    void *copy = nnv_arena_alloc(a, count + 1, size);
+    void *copy = nnv_arena_alloc(a, count + MORE, size);
     if (copy && count) memcpy(copy, from, count * size);
     return copy;
 }
 
-static bool open_draft(struct draft *d, const struct nnv_spec *spec, struct nnv_arena *arena) {
-    const struct nnv_subgraph *s = &spec->model.main;
-    *d = (struct draft){.s = *s, .arena = arena};
+static bool open_draft(struct draft *d, const struct nnv_single_draft *b, int turn) {
+    const struct nnv_subgraph *s = &b->spec->model.main;
+    struct nnv_arena *arena = b->arena;
+    *d = (struct draft){.s = *s, .model = &b->spec->model, .turn = turn, .arena = arena};
+    if (!b->what->op->check_subgraphs) {
+        d->form = b->sample->form;
+        d->slots = b->slots;
+    }
     d->s.operands = larger(arena, s->operands, s->noperands, sizeof *s->operands);
     d->s.in = larger(arena, s->in, s->nin, sizeof *s->in);
     d->s.out = larger(arena, s->out, s->nout, sizeof *s->out);
@@ -41,11 +52,22 @@ static bool open_draft(struct draft *d, const struct nnv_spec *spec, struct nnv_
 static struct nnv_operand *input(struct draft *d, uint32_t i) { return &d->s.operands[d->op->in[i]]; }
 static struct nnv_operand *output(struct draft *d) { return &d->s.operands[d->op->out[0]]; }
 
+static enum nnv_status validate(const struct draft *d) {
+    struct nnv_model m = *d->model;
+    struct nnv_err why = {0};
+    m.main = d->s;
+    return nnv_validate(&m, d->arena, NULL, &why);
+}
+
+static void add_scalar(struct draft *d, int32_t type, const void *value) {
+    d->s.operands[d->s.noperands] =
+        (struct nnv_operand){.type = type, .lifetime = NNV_CONSTANT_COPY, .data = value, .bytes = nnv_type(type)->size};
+    d->op->in[d->op->nin++] = d->s.noperands++;
+}
+
 static bool surplus_input(struct draft *d) {
     static const int32_t value = 1;
-    d->s.operands[d->s.noperands] = (struct nnv_operand){
-        .type = ANEURALNETWORKS_INT32, .lifetime = NNV_CONSTANT_COPY, .data = &value, .bytes = sizeof value};
-    d->op->in[d->op->nin++] = d->s.noperands++;
+    add_scalar(d, ANEURALNETWORKS_INT32, &value);
     return true;
 }
 
@@ -140,6 +162,95 @@ static bool attribute(struct draft *d) {
     return false;
 }
 
+/* ------------------------------------------ what may be by itself, but not beside the rest */
+
+static bool is_scalar_constant(const struct nnv_operand *o, int32_t type) {
+    return o->type == type && o->lifetime == NNV_CONSTANT_COPY;
+}
+
+/* An INT32 scalar is one more than it was, or a flag the opposite. Those of recurrent operations are codes. */
+static bool attribute_unfit(struct draft *d) {
+    static const uint8_t flags[] = {0, 1};
+    int turn = d->turn;
+    if (nnv_op_is_recurrent(nnv_op(d->op->type))) return false;
+    for (uint32_t i = 0; i < d->op->nin; i++) {
+        struct nnv_operand *o = input(d, i);
+        const bool number = is_scalar_constant(o, ANEURALNETWORKS_INT32);
+        if ((!number && !is_scalar_constant(o, ANEURALNETWORKS_BOOL)) || turn-- > 0) continue;
+        int32_t *more = nnv_arena_copy(d->arena, o->data, o->bytes);
+        if (!more) return false;
+        if (number) ++*more;
+        o->data = number ? (const void *)more : &flags[*(const uint8_t *)o->data == 0];
+        return true;
+    }
+    return false;
+}
+
+/* A bias or another quantised input behind the first has another scale. */
+static bool input_scale(struct draft *d) {
+    int turn = d->turn;
+    for (uint32_t i = d->op->nin; i-- > 1;) {
+        struct nnv_operand *o = input(d, i);
+        if (!(o->scale > 0) || turn-- > 0) continue;
+        o->scale *= 1.5f;
+        return true;
+    }
+    return false;
+}
+
+/* A constant that may be omitted is, but others that stand with it are not. */
+static bool omitted_alone(struct draft *d) {
+    int turn = d->turn;
+    for (uint32_t i = 0; i < d->op->nin && d->slots; i++) {
+        struct nnv_operand *o = input(d, i);
+        const bool may = d->slots[d->op->in[i]]->flags & NNV_OMITTABLE;
+        if (!may || !nnv_is_constant(o) || turn-- > 0) continue;
+        o->lifetime = NNV_NO_VALUE;
+        o->data = NULL;
+        o->bytes = 0;
+        return true;
+    }
+    return false;
+}
+
+/* Adds the flags that end the form, and were left out, as they are without. False: it ends with others. */
+static bool add_flags(struct draft *d) {
+    static const uint8_t no = 0;
+    if (!d->form || d->form->nin > d->op->nin + MORE) return false;
+    for (uint32_t i = d->op->nin; i < d->form->nin; i++) {
+        const struct nnv_slot *slot = &d->form->in[i];
+        if (slot->var != NNV_FIXED || slot->type != ANEURALNETWORKS_BOOL || slot->dflt != 0) return false;
+        add_scalar(d, slot->type, &no);
+    }
+    return true;
+}
+
+static enum nnv_status with_flags(struct draft *d, uint32_t a, uint32_t b) {
+    static const uint8_t yes = 1;
+    struct nnv_operand *const flags[] = {input(d, a), input(d, b)};
+    const void *const was[] = {flags[0]->data, flags[1]->data};
+    for (int i = 0; i < 2; i++) flags[i]->data = &yes;
+    enum nnv_status st = validate(d);
+    for (int i = 0; i < 2 && st != NNV_INVALID; i++) flags[i]->data = was[i];
+    return st;
+}
+
+/* Two flags are set each of which may be, alone. */
+static bool flags_together(struct draft *d) {
+    uint32_t flags[MORE], n = 0;
+    if (!add_flags(d)) return false;
+    for (uint32_t i = 0; i < d->op->nin; i++) {
+        if (n == MORE || !is_scalar_constant(input(d, i), ANEURALNETWORKS_BOOL)) continue;
+        const void *was = input(d, i)->data;
+        if (with_flags(d, i, i) == NNV_OK) flags[n++] = i;
+        input(d, i)->data = was;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = i + 1; k < n; k++)
+            if (with_flags(d, flags[i], flags[k]) == NNV_INVALID) return true;
+    return false;
+}
+
 /* WHILE's condition as its body, and its body as its condition; IF may have its branches either way. */
 static bool subgraphs_swapped(struct draft *d) {
     if (d->op->nin < 2 || input(d, 0)->lifetime != NNV_SUBGRAPH || input(d, 1)->lifetime != NNV_SUBGRAPH) return false;
@@ -150,32 +261,56 @@ static bool subgraphs_swapped(struct draft *d) {
 }
 
 static const struct mistake mistakes[] = {
-    {"one input more", surplus_input},           {"one input less", missing_input},
-    {"another type of input", input_type},       {"another type of output", output_type},
-    {"a wrong extent of output", output_extent}, {"a rank above of output", output_rank},
-    {"a rank above of input", input_rank},       {"another scale of output", output_scale},
-    {"an attribute of -77", attribute},          {"one output more", surplus_output},
-    {"subgraphs swapped", subgraphs_swapped},    {"weights twice", weights_twice},
+    {"one input more", surplus_input, false},
+    {"one input less", missing_input, false},
+    {"another type of input", input_type, false},
+    {"another type of output", output_type, false},
+    {"a wrong extent of output", output_extent, false},
+    {"a rank above of output", output_rank, false},
+    {"a rank above of input", input_rank, false},
+    {"another scale of output", output_scale, false},
+    {"an attribute of -77", attribute, false},
+    {"one output more", surplus_output, false},
+    {"subgraphs swapped", subgraphs_swapped, false},
+    {"weights twice", weights_twice, false},
+    {"flags that exclude each other", flags_together, false},
+    {"another scale of an input", input_scale, true},
+    {"an attribute that does not fit", attribute_unfit, true},
+    {"an optional input less", omitted_alone, true},
 };
-enum { MISTAKES = sizeof mistakes / sizeof *mistakes };
-_Static_assert((int)MISTAKES == (int)NNV_REFUSED_KINDS, "cases are listed for each");
+enum { MISTAKES = sizeof mistakes / sizeof *mistakes, TOGETHER = 4 }; /* the last so many are none but together */
+_Static_assert((int)MISTAKES - TOGETHER == (int)NNV_REFUSED_KINDS, "cases are listed for each");
 
-enum nnv_status nnv_single_refuse(struct nnv_spec *spec, int index, struct nnv_arena *arena, struct nnv_err *err) {
-    int noticed[MISTAKES], count = 0;
+/* Makes the mistake at one of the places where the rules notice it, by the index. False: they do not anywhere. */
+static bool make_noticed(const struct nnv_single_draft *b, const struct mistake *m, int index, struct draft *made) {
+    enum { PLACES = 16 };
+    int places[PLACES], n = 0;
+    for (int turn = 0; turn < PLACES; turn++) {
+        if (!open_draft(made, b, turn) || !m->make(made)) break;
+        /* another number of outputs would need other expectations */
+        if (validate(made) == NNV_INVALID && made->s.nout == b->s->nout) places[n++] = turn;
+        if (!m->places) break;
+    }
+    return n > 0 && open_draft(made, b, places[index % n]) && m->make(made);
+}
+
+int nnv_single_refused_variant(const struct nnv_single *w) { return (w->index + w->sig) % nnv_single_variants(w->op); }
+
+/* Every second case has a mistake of those that are none but together, where the rules notice one. */
+enum nnv_status nnv_single_refuse(const struct nnv_single_draft *b, struct nnv_err *err) {
+    struct nnv_spec *spec = b->spec;
+    const int index = b->what->index, turn = index / 2 + NNV_REFUSED_STEP * b->what->sig;
+    int noticed[2][MISTAKES], count[2] = {0, 0};
     struct draft drafts[MISTAKES];
     for (int i = 0; i < MISTAKES; i++) {
-        struct nnv_err why = {0};
-        if (!open_draft(&drafts[i], spec, arena)) return nnv_no_memory(err);
-        if (!mistakes[i].make(&drafts[i])) continue;
-        struct nnv_model m = spec->model;
-        m.main = drafts[i].s;
-        /* another number of outputs would need other expectations */
-        if (nnv_validate(&m, arena, NULL, &why) == NNV_INVALID && m.main.nout == spec->model.main.nout)
-            noticed[count++] = i;
+        const int kind = i >= (int)NNV_REFUSED_KINDS;
+        if (make_noticed(b, &mistakes[i], turn, &drafts[i])) noticed[kind][count[kind]++] = i;
     }
-    if (count == 0) return nnv_fail(err, NNV_INTERNAL, "the operation's rules notice no mistake");
-    const int pick = noticed[index % count];
-    spec->valid = nnv_arena_copy(arena, &spec->model, sizeof spec->model);
+    if (count[0] == 0) return nnv_fail(err, NNV_INTERNAL, "the operation's rules notice no mistake");
+    const bool together = index % 2 && count[1] > 0;
+    const int at = count[1] > 0 ? turn : index + 2 * NNV_REFUSED_STEP * b->what->sig;
+    const int pick = noticed[together][at % count[together]];
+    spec->valid = nnv_arena_copy(b->arena, &spec->model, sizeof spec->model);
     if (!spec->valid) return nnv_no_memory(err);
     spec->model.main = drafts[pick].s;
     spec->source = mistakes[pick].what;

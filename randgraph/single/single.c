@@ -120,15 +120,16 @@ static enum nnv_status draw(struct nnv_single_draft *b, int attempt, struct nnv_
     uint64_t place = (uint64_t)(unsigned)w->index * 64 + (uint64_t)attempt;
     b->sample = NNV_NEW(b->arena, struct nnv_sample, 1);
     if (!b->sample) return nnv_no_memory(err);
-    *b->sample = (struct nnv_sample){.op = w->op,
-                                     .sig = &w->op->sigs[w->sig],
-                                     .variant = w->variant,
-                                     .index = w->index,
-                                     .exact = w->mode == NNV_FILL_EXACT,
-                                     .empty = w->mode == NNV_FILL_ZERO,
-                                     .rng = nnv_rng_make(w->seed, nnv_hash_str(key), place),
-                                     .arena = b->arena,
-                                     .form = w->op->forms};
+    *b->sample =
+        (struct nnv_sample){.op = w->op,
+                            .sig = &w->op->sigs[w->sig],
+                            .variant = w->mode == NNV_FILL_REFUSED ? nnv_single_refused_variant(w) : w->variant,
+                            .index = w->index,
+                            .exact = w->mode == NNV_FILL_EXACT,
+                            .empty = w->mode == NNV_FILL_ZERO,
+                            .rng = nnv_rng_make(w->seed, nnv_hash_str(key), place),
+                            .arena = b->arena,
+                            .form = w->op->forms};
     b->rng = nnv_rng_make(w->seed, nnv_hash_str(key) + 1, place);
     enum nnv_status st = set_row(b, attempt, err);
     if (st) return st;
@@ -205,8 +206,8 @@ static enum nnv_status evaluate(const struct nnv_single_draft *b, struct nnv_gol
 static void range_of(const struct nnv_golden *g, size_t n, double *lo, double *hi) {
     *lo = *hi = 0;
     for (size_t i = 0; i < n; i++) {
-        if (g->exact[i] < *lo) *lo = g->exact[i];
-        if (g->exact[i] > *hi) *hi = g->exact[i];
+        if (g->exact[i] < *lo && isfinite(g->exact[i])) *lo = g->exact[i];
+        if (g->exact[i] > *hi && isfinite(g->exact[i])) *hi = g->exact[i];
     }
 }
 
@@ -451,8 +452,7 @@ enum nnv_status nnv_single_build(const struct nnv_single *what, struct nnv_arena
         st = large_case(&b, err);
     else
         st = telling_case(&b, err);
-    if (!st && what->mode == NNV_FILL_REFUSED)
-        st = nnv_single_refuse(b.spec, what->index + NNV_REFUSED_STEP * what->sig, arena, err);
+    if (!st && what->mode == NNV_FILL_REFUSED) st = nnv_single_refuse(&b, err);
     if (st) return nnv_at(err, st == NNV_INVALID ? NNV_INTERNAL : st, "%s", what->name ? what->name : what->op->name);
     *spec = b.spec;
     return NNV_OK;

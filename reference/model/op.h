@@ -78,7 +78,8 @@ enum nnv_quant_rule {
 enum nnv_domain {
     NNV_DOMAIN_DRAWN,    /**< those that are drawn */
     NNV_DOMAIN_ALL,      /**< every number of its type */
-    NNV_DOMAIN_ANY,      /**< the same, infinities and NaN */
+    NNV_DOMAIN_ENDLESS,  /**< the same, and infinities */
+    NNV_DOMAIN_ANY,      /**< the same, and NaN */
     NNV_DOMAIN_OPPOSITE, /**< every number whose opposite it has: not the smallest integer */
     NNV_DOMAIN_POSITIVE, /**< 0 and above */
     NNV_DOMAIN_DIVISOR,  /**< those with an opposite, but no integer 0 */

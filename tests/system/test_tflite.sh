@@ -31,7 +31,7 @@ QUANT_MEAN='^fusion/[^ ]*(mean|layer_norm|squeeze_excite)'
 test_default_run() {
     needs_library
     OF_GRAPHS='MEAN|RESIZE_BILINEAR|RESIZE_NEAREST_NEIGHBOR|EQUAL|NOT_EQUAL|GREATER|GREATER_EQUAL|LESS|LESS_EQUAL|LOCAL_RESPONSE_NORMALIZATION'
-    judged tflite: 30000 "^ops/(MEAN/quant|RESIZE_BILINEAR/quant8_asymm_signed|RESIZE_NEAREST_NEIGHBOR/quant8_asymm/|EQUAL/quant|NOT_EQUAL/quant|GREATER|LESS|LOCAL_RESPONSE)|$QUANT_MEAN|^partition/quant/" \
+    judged tflite: 30000 "^ops/(MEAN/quant|QUANTIZE/float32|RESIZE_BILINEAR/quant8_asymm_signed|RESIZE_NEAREST_NEIGHBOR/quant8_asymm/|EQUAL/quant|NOT_EQUAL/quant|GREATER|LESS|LOCAL_RESPONSE)|$QUANT_MEAN|^partition/quant/" \
         '/number_largest/GATHER_'
     page_says tflite: out
 }

@@ -3,7 +3,7 @@
 #include "reference/ops/elementwise/unary.h"
 
 static const struct nnv_slot inputs[] = {
-    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ALL}};
+    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ENDLESS}};
 static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_O}};
 
 #define SIG(LEVEL, FROM, TO)                                                                                           \

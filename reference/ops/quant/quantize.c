@@ -11,7 +11,7 @@ static const struct nnv_slot outputs[] = {{.name = "output", .var = NNV_O}};
         LEVEL, { [NNV_T] = ANEURALNETWORKS_TENSOR_##FROM, [NNV_O] = ANEURALNETWORKS_TENSOR_##TO }                      \
     }
 static const struct nnv_slot quantize_inputs[] = {
-    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ALL}};
+    {.id = 0, .name = "input", .var = NNV_T, .rank_min = 1, .domain = NNV_DOMAIN_ENDLESS}};
 static const struct nnv_sig quantize_sigs[] = {
     SIG(3, FLOAT16, QUANT8_ASYMM),
     SIG(3, FLOAT32, QUANT8_ASYMM),

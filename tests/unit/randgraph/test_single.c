@@ -142,38 +142,6 @@ static void test_patterns(void **state) {
     nnv_arena_free(arena);
 }
 
-/* Mistakes differ from index to index. */
-static void test_refused_cases_differ(void **state) {
-    (void)state;
-    struct nnv_arena *arena = nnv_arena_new();
-    const char *seen[4];
-    for (int k = 0; k < 4; k++) {
-        struct nnv_single w = {.op = nnv_op_by_name("CONV_2D"), .mode = NNV_FILL_REFUSED, .index = k, .seed = 1};
-        seen[k] = build(&w, arena)->source;
-        for (int j = 0; j < k; j++) assert_string_not_equal(seen[j], seen[k]);
-    }
-    nnv_arena_free(arena);
-}
-
-/* A depthwise filter has a first extent of 1. */
-static void test_refused_weights_are_twice_as_many(void **state) {
-    (void)state;
-    struct nnv_arena *arena = nnv_arena_new();
-    int found = 0;
-    for (int k = 0; k < NNV_REFUSED_KINDS; k++) {
-        struct nnv_single w = {
-            .op = nnv_op_by_name("DEPTHWISE_CONV_2D"), .mode = NNV_FILL_REFUSED, .index = k, .seed = 1};
-        const struct nnv_spec *s = build(&w, arena);
-        if (strcmp(s->source, "weights twice") != 0) continue;
-        const struct nnv_operand *f = &s->model.main.operands[s->model.main.operations[0].in[1]];
-        assert_int_equal(f->dims[0], 2);
-        assert_memory_equal(f->data, (const char *)f->data + f->bytes / 2, f->bytes / 2);
-        found++;
-    }
-    assert_true(found > 0);
-    nnv_arena_free(arena);
-}
-
 static bool has_empty_input(const struct nnv_spec *s) {
     for (uint32_t i = 0; i < s->model.main.nin; i++)
         if (!s->inputs[i].omitted && s->inputs[i].bytes == 0) return true;
@@ -474,8 +442,6 @@ int main(void) {
         cmocka_unit_test(test_every_record),
         cmocka_unit_test(test_every_mode),
         cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_refused_cases_differ),
-        cmocka_unit_test(test_refused_weights_are_twice_as_many),
         cmocka_unit_test(test_zero_sized_inputs_are_empty),
         cmocka_unit_test(test_sweep_has_every_code),
         cmocka_unit_test(test_all_inputs_are_inputs),

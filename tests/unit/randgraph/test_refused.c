@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Models with one mistake: what kinds there are, and that nothing else is wrong with them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "randgraph/single/single.h"
+#include "reference/model/validate.h"
+
+static struct nnv_spec *build(const struct nnv_single *w, struct nnv_arena *arena) {
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    if (nnv_single_build(w, arena, &spec, &err) != NNV_OK) fail_msg("%s %d: %s", w->op->name, w->index, err.text);
+    return spec;
+}
+
+/* Mistakes differ from index to index. */
+static void test_refused_cases_differ(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    const char *seen[4];
+    for (int k = 0; k < 4; k++) {
+        struct nnv_single w = {.op = nnv_op_by_name("CONV_2D"), .mode = NNV_FILL_REFUSED, .index = 2 * k, .seed = 1};
+        seen[k] = build(&w, arena)->source;
+        for (int j = 0; j < k; j++) assert_string_not_equal(seen[j], seen[k]);
+    }
+    nnv_arena_free(arena);
+}
+
+/* A depthwise filter has a first extent of 1. */
+static void test_refused_weights_are_twice_as_many(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    int found = 0;
+    for (int k = 0; k < 2 * NNV_REFUSED_KINDS; k++) {
+        struct nnv_single w = {
+            .op = nnv_op_by_name("DEPTHWISE_CONV_2D"), .mode = NNV_FILL_REFUSED, .index = k, .seed = 1};
+        const struct nnv_spec *s = build(&w, arena);
+        if (strcmp(s->source, "weights twice") != 0) continue;
+        const struct nnv_operand *f = &s->model.main.operands[s->model.main.operations[0].in[1]];
+        assert_int_equal(f->dims[0], 2);
+        assert_memory_equal(f->data, (const char *)f->data + f->bytes / 2, f->bytes / 2);
+        found++;
+    }
+    assert_true(found > 0);
+    nnv_arena_free(arena);
+}
+
+/* What may be by itself, but not beside the rest, is a mistake of every second case. */
+static void test_refused_combinations(void **state) {
+    static const struct {
+        const char *op;
+        int sig;
+        const char *what;
+    } combinations[] = {
+        {"RESIZE_BILINEAR", 0, "flags that exclude each other"},
+        {"RESIZE_NEAREST_NEIGHBOR", 1, "flags that exclude each other"},
+        {"CONV_2D", 1, "another scale of an input"},
+        {"GROUPED_CONV_2D", 0, "an attribute that does not fit"},
+        {"LSTM", 0, "an optional input less"},
+    };
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    for (size_t i = 0; i < sizeof combinations / sizeof *combinations; i++) {
+        bool found = false;
+        for (int k = 1; k < 16 && !found; k += 2) {
+            struct nnv_single w = {.op = nnv_op_by_name(combinations[i].op),
+                                   .sig = combinations[i].sig,
+                                   .mode = NNV_FILL_REFUSED,
+                                   .index = k,
+                                   .seed = 1};
+            found = strcmp(build(&w, arena)->source, combinations[i].what) == 0;
+        }
+        if (!found) fail_msg("%s is not refused for %s", combinations[i].op, combinations[i].what);
+    }
+    nnv_arena_free(arena);
+}
+
+/* Both flags of a resize are set, and the rest of the model is as it may be. */
+static void test_refused_flags_are_both_set(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    int found = 0;
+    for (int k = 1; k < 16; k += 2) {
+        struct nnv_single w = {
+            .op = nnv_op_by_name("RESIZE_BILINEAR"), .mode = NNV_FILL_REFUSED, .index = k, .seed = 1};
+        const struct nnv_spec *s = build(&w, arena);
+        const struct nnv_operation *op = &s->model.main.operations[0];
+        struct nnv_model m = s->model;
+        static const uint8_t no = 0;
+        if (strcmp(s->source, "flags that exclude each other") != 0) continue;
+        assert_int_equal(op->nin, 6);
+        for (uint32_t i = 4; i < 6; i++) {
+            assert_int_equal(*(const uint8_t *)m.main.operands[op->in[i]].data, 1);
+            const void *was = m.main.operands[op->in[i]].data;
+            m.main.operands[op->in[i]].data = &no;
+            assert_int_equal(nnv_validate(&m, arena, NULL, NULL), NNV_OK);
+            m.main.operands[op->in[i]].data = was;
+        }
+        found++;
+    }
+    assert_true(found > 0);
+    nnv_arena_free(arena);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refused_cases_differ),
+        cmocka_unit_test(test_refused_weights_are_twice_as_many),
+        cmocka_unit_test(test_refused_combinations),
+        cmocka_unit_test(test_refused_flags_are_both_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
