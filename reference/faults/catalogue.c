@@ -2,7 +2,6 @@
 /** @file catalogue.c The catalogue: a row for each fault, and what rows do to numbers. */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "reference/faults/faults.h"
@@ -227,6 +226,12 @@ static const struct nnv_fault faults[] = {
     MODEL("fill-value-ignored", "filled with 0 instead of the value", zero, OPS(OP(FILL)), SLOTS("value")),
     MODEL("padded-with-stored-number", "padded with the stored number 0 instead of the zero point", pad_stored,
           OPS(OP(PAD))),
+    MODEL("greatest-key-lost", "the greatest key is never found", lookups, OPS(OP(HASHTABLE_LOOKUP)),
+          SLOTS("lookups", "keys"), .value = NNV_LOOKUPS_LAST_LOST),
+    MODEL("least-key-lost", "the least key is never found", lookups, OPS(OP(HASHTABLE_LOOKUP)),
+          SLOTS("lookups", "keys"), .value = NNV_LOOKUPS_FIRST_LOST),
+    MODEL("next-key-for-none", "the next greater key taken for one that is missing", lookups, OPS(OP(HASHTABLE_LOOKUP)),
+          SLOTS("lookups", "keys"), .value = NNV_LOOKUPS_NEXT),
     MODEL("groups-swapped", "groups and the channels of a group swapped", groups, SLOTS("groups", "axis")),
     NUMBERS("score-threshold-ignored", "score threshold taken for 0", set, SLOTS("score threshold")),
     NUMBERS("limit-ignored", "most boxes of an image ignored", set, SLOTS("most boxes of an image"), .value = -1),
@@ -281,6 +286,8 @@ static const struct nnv_fault faults[] = {
     MODEL("first-scale-for-all", "scale of the first channel for all", first_scale, SLOTS("filter")),
     VALUES("output-zero-point-ignored", "zero point of the output not added", no_zero_point, .types = NNV_FAULT_8BIT),
     /* operands */
+    NUMBERS("int-operands-through-float", "INT32 operands converted to float32", in_float,
+            SLOTS("a", "b", "input", "base", "exponent"), .element = y_through_float),
     MODEL("choices-swapped", "the choices of the condition swapped", swap, OPS(OP(SELECT)), SLOTS("a", "b")),
     MODEL("inputs-swapped", "first and second input swapped", neighbours, OPS(OP(CONCATENATION), OP(PACK)),
           SLOTS("input")),
@@ -407,74 +414,4 @@ const struct nnv_fault *nnv_fault_by_name(const char *name) {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         if (strcmp(faults[i].name, name) == 0) return &faults[i];
     return NULL;
-}
-
-bool nnv_fault_fits(const struct nnv_fault *f, int32_t op) {
-    for (uint8_t i = 0; i < f->nops; i++)
-        if (f->ops[i] == op) return true;
-    return f->nops == 0;
-}
-
-bool nnv_fault_is_edit(const struct nnv_fault *f) {
-    if (f->part[0]) return nnv_fault_is_edit(f->part[0]) || nnv_fault_is_edit(f->part[1]);
-    return f->change || f->numbers || f->code != f->other_code;
-}
-
-bool nnv_fault_is_spoil(const struct nnv_fault *f) {
-    return f->part[0] ? nnv_fault_is_spoil(f->part[0]) || nnv_fault_is_spoil(f->part[1]) : f->element != NULL;
-}
-
-/** The inputs of the operation in hand stand where its call found them; a fault may have made another of it. */
-static bool is_as_bound(struct nnv_edit *e) {
-    return nnv_edit_op(e)->type == e->call->op->code && nnv_edit_op(e)->nin == e->call->nin;
-}
-
-/** Both parts, as far as they change models. */
-static bool apply_parts(const struct nnv_fault *f, struct nnv_edit *e) {
-    for (int i = 0; i < 2; i++)
-        if (nnv_fault_is_edit(f->part[i]) && (!is_as_bound(e) || !nnv_fault_apply(f->part[i], e))) return false;
-    return true;
-}
-
-bool nnv_fault_apply(const struct nnv_fault *f, struct nnv_edit *e) {
-    if (f->part[0]) return apply_parts(f, e);
-    if (f->change) return f->change(e, f);
-    return nnv_change_op(e, f) || (f->numbers && nnv_change_numbers(e, f));
-}
-
-static bool concerns(const struct nnv_fault *f, int32_t type) {
-    const bool unsigned8 = type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM;
-    switch (f->types) {
-    case NNV_FAULT_ANY:
-        return true;
-    case NNV_FAULT_8BIT:
-        return unsigned8 || type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED;
-    case NNV_FAULT_UINT8:
-        return unsigned8;
-    case NNV_FAULT_FLOAT:
-        return nnv_type(type)->kind == NNV_KIND_FLOAT;
-    case NNV_FAULT_FLOAT32:
-        return type == ANEURALNETWORKS_TENSOR_FLOAT32;
-    }
-    return false;
-}
-
-/** What the second part makes of what the first makes of right values. */
-static bool spoil_parts(const struct nnv_fault *f, const struct nnv_fault_output *y, double *out) {
-    double *between = calloc(y->n + 1, sizeof *between);
-    if (!between) return false;
-    const bool any = nnv_fault_spoil(f->part[0], y, between);
-    struct nnv_fault_output then = *y;
-    then.v = between;
-    if (any) then.exact = NULL; /* of other values */
-    const bool more = nnv_fault_spoil(f->part[1], &then, out);
-    free(between);
-    return any || more;
-}
-
-bool nnv_fault_spoil(const struct nnv_fault *f, const struct nnv_fault_output *y, double *out) {
-    if (f->part[0]) return spoil_parts(f, y, out);
-    const bool fits = f->element && concerns(f, y->type);
-    for (size_t i = 0; i < y->n; i++) out[i] = fits ? f->element(y, f, i) : y->v[i];
-    return fits && memcmp(out, y->v, y->n * sizeof *out) != 0;
 }

@@ -58,6 +58,17 @@ bool nnv_numbers_reverse(const struct nnv_fault *f, double *v, size_t n) {
     return any;
 }
 
+bool nnv_numbers_in_float(const struct nnv_fault *f, double *v, size_t n) {
+    bool any = false;
+    (void)f;
+    for (size_t i = 0; i < n; i++) {
+        const double to = fabs(v[i]) <= 0x1p31 ? fmin((double)(float)v[i], INT32_MAX) : v[i];
+        any = any || to < v[i] || to > v[i];
+        v[i] = to;
+    }
+    return any;
+}
+
 bool nnv_numbers_inverse(const struct nnv_fault *f, double *v, size_t n) {
     double to[NNV_MAX_RANK] = {0};
     bool any = false;
@@ -206,6 +217,39 @@ bool nnv_change_groups(struct nnv_edit *e, const struct nnv_fault *f) {
     if (other < 1 || !put(groups, other)) return false;
     nnv_edit_set_numbers(e, at, groups, 1);
     return true;
+}
+
+/** A number that is none of the n keys. */
+static double no_key(const double *keys, size_t n) {
+    double v = 0;
+    for (size_t i = 0; i <= n; i++, v++) {
+        bool is = false;
+        for (size_t k = 0; k < n; k++) is = is || keys[k] == v;
+        if (!is) break;
+    }
+    return v;
+}
+
+/** What is looked up of the n rising keys instead of v. */
+static double looked_up(const struct nnv_fault *f, double v, const double *keys, size_t n) {
+    size_t at = 0;
+    while (at < n && keys[at] < v) at++;
+    const bool is = at < n && keys[at] <= v;
+    if ((enum nnv_fault_lookups)f->value == NNV_LOOKUPS_NEXT) return !is && at < n ? keys[at] : v;
+    const size_t lost = (enum nnv_fault_lookups)f->value == NNV_LOOKUPS_FIRST_LOST ? 0 : n - 1;
+    return is && at == lost ? no_key(keys, n) : v;
+}
+
+bool nnv_change_lookups(struct nnv_edit *e, const struct nnv_fault *f) {
+    const int pos = nnv_edit_find(e, f->slots[0]), table = nnv_edit_find(e, f->slots[1]);
+    size_t n, rows;
+    double *v = pos < 0 ? NULL : nnv_edit_numbers(e, pos, &n);
+    const double *keys = table < 0 ? NULL : nnv_edit_numbers(e, table, &rows);
+    bool any = false;
+    if (!v || !keys || rows == 0) return false;
+    for (size_t i = 0; i < n; i++) any |= put(&v[i], looked_up(f, v[i], keys, rows));
+    if (any) nnv_edit_set_numbers(e, pos, v, n);
+    return any;
 }
 
 bool nnv_change_op(struct nnv_edit *e, const struct nnv_fault *f) {

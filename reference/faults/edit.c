@@ -220,11 +220,38 @@ void nnv_edit_replace(struct nnv_edit *e, int pos, const uint32_t *with, uint32_
     op->nin += count - 1;
 }
 
+void nnv_edit_put_before(struct nnv_edit *e, struct nnv_operation op) {
+    struct nnv_subgraph *s = &e->spec.model.main;
+    if (s->noperations == e->operation_room) {
+        e->failed = true;
+        return;
+    }
+    memmove(&s->operations[e->at + 1], &s->operations[e->at], (s->noperations - e->at) * sizeof *s->operations);
+    s->operations[e->at] = op;
+    s->noperations++;
+    e->at++;
+}
+
+uint32_t nnv_edit_add_constant(struct nnv_edit *e, struct nnv_operand like, uint32_t rank, const uint32_t *dims,
+                               const double *v) {
+    size_t elems, bytes;
+    like.lifetime = NNV_CONSTANT_COPY;
+    like.rank = rank;
+    like.dims = COPY(e, dims, rank, 0);
+    if (!nnv_size_bytes(like.type, rank, dims, &elems, &bytes)) e->failed = true;
+    void *data = e->failed ? NULL : nnv_arena_alloc(e->arena, bytes + 1, 1);
+    e->failed = e->failed || !data;
+    if (e->failed) return 0;
+    nnv_store(like.type, v, elems, data);
+    like.data = data;
+    like.bytes = bytes;
+    return nnv_edit_add(e, like);
+}
+
 void nnv_edit_insert(struct nnv_edit *e, int32_t code, const uint32_t *more, uint32_t count,
                      const struct nnv_shape *shape) {
-    struct nnv_subgraph *s = &e->spec.model.main;
     uint32_t *in = NNV_NEW(e->arena, uint32_t, count + 1), *out = NNV_NEW(e->arena, uint32_t, 1);
-    if (!in || !out || s->noperations == e->operation_room) {
+    if (!in || !out) {
         e->failed = true;
         return;
     }
@@ -237,8 +264,18 @@ void nnv_edit_insert(struct nnv_edit *e, int32_t code, const uint32_t *more, uin
     in[0] = nnv_edit_op(e)->in[0];
     memcpy(in + 1, more, count * sizeof *in);
     out[0] = nnv_edit_op(e)->in[0] = nnv_edit_add(e, o);
-    memmove(&s->operations[e->at + 1], &s->operations[e->at], (s->noperations - e->at) * sizeof *s->operations);
-    s->operations[e->at] = (struct nnv_operation){.type = code, .nin = count + 1, .nout = 1, .in = in, .out = out};
-    s->noperations++;
-    e->at++;
+    nnv_edit_put_before(e, (struct nnv_operation){.type = code, .nin = count + 1, .nout = 1, .in = in, .out = out});
+}
+
+bool nnv_shape_steps(const struct nnv_shape *s, uint32_t rank, const uint32_t *dims, size_t step[NNV_MAX_RANK]) {
+    size_t elems = 1;
+    if (s->rank > rank) return false;
+    for (uint32_t d = 0; d < s->rank; d++) {
+        const uint32_t of = s->dims[s->rank - 1 - d], at = rank - 1 - d;
+        if (of != dims[at] && of != 1) return false;
+        step[at] = of == 1 ? 0 : elems;
+        elems *= of;
+    }
+    for (uint32_t d = 0; d + s->rank < rank; d++) step[d] = 0;
+    return true;
 }

@@ -54,10 +54,20 @@ uint32_t nnv_edit_add_int(struct nnv_edit *e, int32_t v);
 struct nnv_operation *nnv_edit_add_operation(struct nnv_edit *e, const struct nnv_operation *like);
 /** Puts count inputs in the place of the input at pos. */
 void nnv_edit_replace(struct nnv_edit *e, int pos, const uint32_t *with, uint32_t count);
+/** Adds a constant of these extents and stored numbers, of the type and encoding of `like`; returns its index. */
+uint32_t nnv_edit_add_constant(struct nnv_edit *e, struct nnv_operand like, uint32_t rank, const uint32_t *dims,
+                               const double *v);
+/** Puts the operation before the one in hand, which stays in hand. */
+void nnv_edit_put_before(struct nnv_edit *e, struct nnv_operation op);
 /** Puts a unary operation before input 0: code, its further inputs, count of them, the shape of its result. */
 void nnv_edit_insert(struct nnv_edit *e, int32_t code, const uint32_t *more, uint32_t count,
                      const struct nnv_shape *shape);
 /** Takes operand `index` out of a list of n; the new n. */
 uint32_t nnv_edit_drop(uint32_t *list, uint32_t n, uint32_t index);
+/**
+ * By how many elements one moves in s along each axis of a shape that it is, or is broadcast to; 0: not at all. False
+ * if it is neither. s is known.
+ */
+bool nnv_shape_steps(const struct nnv_shape *s, uint32_t rank, const uint32_t *dims, size_t step[NNV_MAX_RANK]);
 
 #endif

@@ -38,6 +38,8 @@ struct nnv_fault {
     bool generated;                     /**< from an operation's record: of many, so it needs more evidence */
     double value, other;                /**< numbers that it is about */
     double unit, offset;                /**< accumulators.c: the real number of one, and what zero is */
+    const double *held; /**< limits.c: the code that an input holds for each element of the output, nheld of them */
+    size_t nheld;
     /** Or: the index that is read instead of i on an axis of the extent n; -1: the real number 0. */
     int64_t (*place)(const struct nnv_fault *f, int64_t i, int64_t n);
     const struct nnv_fault *part[2]; /**< or: both of these, one after the other; NULL: not */
@@ -78,6 +80,13 @@ bool nnv_change_signs(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_neighbours(struct nnv_edit *e, const struct nnv_fault *f); /**< first two inputs of a repeated slot */
 bool nnv_change_outputs(struct nnv_edit *e, const struct nnv_fault *f);    /**< first two outputs */
 bool nnv_change_groups(struct nnv_edit *e, const struct nnv_fault *f);     /**< CHANNEL_SHUFFLE: n to extent / n */
+/** Which keys of a table are looked up instead. */
+enum nnv_fault_lookups {
+    NNV_LOOKUPS_FIRST_LOST, /**< none for the first */
+    NNV_LOOKUPS_LAST_LOST,
+    NNV_LOOKUPS_NEXT, /**< the next greater one for one that is missing */
+};
+bool nnv_change_lookups(struct nnv_edit *e, const struct nnv_fault *f); /**< slot 0, in the keys of slot 1, by value */
 bool nnv_change_op(struct nnv_edit *e,
                    const struct nnv_fault *f); /**< operation code to the other, which takes what inputs it has */
 
@@ -92,6 +101,7 @@ bool nnv_numbers_zero_one(const struct nnv_fault *f, double *v, size_t n); /**< 
 bool nnv_numbers_times(const struct nnv_fault *f, double *v, size_t n);    /**< times value */
 bool nnv_numbers_identity(const struct nnv_fault *f, double *v, size_t n); /**< to 0, 1, 2 ... */
 bool nnv_numbers_pairs(const struct nnv_fault *f, double *v, size_t n);    /**< 0 and 1, 2 and 3 ... swapped */
+bool nnv_numbers_in_float(const struct nnv_fault *f, double *v, size_t n); /**< as float32, in INT32 again */
 bool nnv_numbers_reverse(const struct nnv_fault *f, double *v, size_t n);
 bool nnv_numbers_inverse(const struct nnv_fault *f, double *v, size_t n); /**< a permutation to its inverse */
 

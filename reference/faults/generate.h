@@ -36,6 +36,10 @@ void nnv_generate_limits(struct nnv_fault_list *l, double low, double high, doub
 void nnv_generate_accumulators(struct nnv_fault_list *l, const struct nnv_call *call);
 /** Adds those of convolutions that take the channels of their inputs or groups in another order. */
 void nnv_generate_channel_order(struct nnv_fault_list *l, const struct nnv_call *call);
+/** Adds those of limits of an activation, fused or an operation of its own, that are no right codes. */
+void nnv_generate_activations(struct nnv_fault_list *l, const struct nnv_call *call);
+/** Adds those of an operation that copies codes of an input where its number is the result. */
+void nnv_generate_handed_on(struct nnv_fault_list *l, const struct nnv_call *call);
 
 /** A number rounded to a significand of f->value bits; f->other not 0: cut. */
 double nnv_number_in_bits(const struct nnv_fault *f, double v);

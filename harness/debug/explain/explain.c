@@ -174,6 +174,8 @@ static enum nnv_status try_generated(struct nnv_explaining *x, struct nnv_fault_
             const size_t first = l->count;
             if (pass == 0) nnv_generate_attributes(l, x->calls[at]);
             if (pass == 0 && main->noperations == 1) nnv_generate_channel_order(l, x->calls[0]);
+            if (pass == 0 && main->noperations == 1) nnv_generate_activations(l, x->calls[0]);
+            if (pass == 0 && main->noperations == 1) nnv_generate_handed_on(l, x->calls[0]);
             if (pass == 1 && main->noperations == 1) nnv_generate_accumulators(l, x->calls[0]);
             if (pass == 1) suggest_limits(x, l, at);
             if (pass == 1)

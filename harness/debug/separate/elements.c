@@ -42,7 +42,7 @@ struct elements {
 static void add_like(struct elements *y, struct nnv_edit *e, int pos, const char *name) {
     const struct nnv_shape *s = &e->call->in[pos].shape;
     struct like *to = &y->like[y->likes];
-    size_t n, step = 1;
+    size_t n;
     if (y->likes == LIKE_INPUTS || !nnv_shape_known(s) || s->rank > y->rank || s->rank == 0) return;
     if (s->rank == 1 && y->rank > 1 && s->dims[0] == y->dims[0] && s->dims[0] > 1 &&
         nnv_edit_operand(e, pos)->type == ANEURALNETWORKS_TENSOR_INT32 &&
@@ -55,17 +55,11 @@ static void add_like(struct elements *y, struct nnv_edit *e, int pos, const char
         y->likes += to->v && n == s->dims[0];
         return;
     }
-    for (uint32_t d = 0; d < s->rank; d++) {
-        const uint32_t of = s->dims[s->rank - 1 - d], at = y->rank - 1 - d;
-        if (of != y->dims[at] && of != 1) return;
-        to->step[at] = of == 1 ? 0 : step;
-        step *= of;
-    }
-    for (uint32_t d = 0; d + s->rank < y->rank; d++) to->step[d] = 0;
+    if (!nnv_shape_steps(s, y->rank, y->dims, to->step)) return;
     to->v = nnv_edit_numbers(e, pos, &n);
     to->operand = nnv_edit_operand(e, pos);
     to->name = name;
-    y->likes += to->v && n == step && (step > 1 || y->n == 1);
+    y->likes += to->v && n == nnv_shape_elems(s) && (n > 1 || y->n == 1);
 }
 
 static double real_of(const struct nnv_operand *o, double v) {

@@ -261,6 +261,43 @@ static void not_rescaled(void **state) {
     assert_true(apply("not-rescaled"));
 }
 
+/** Lookups of 7, 9, 3 and 8 among the keys 3, 7 and 9. */
+static void take_table(void) {
+    static const int32_t lookups[] = {7, 9, 3, 8}, keys[] = {3, 7, 9};
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    struct nnv_err err = {0};
+    const struct nnv_encoding ints = {.type = ANEURALNETWORKS_TENSOR_INT32},
+                              one = {.type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, .scale = 1};
+    const uint32_t three[] = {3}, four[] = {4}, rows[] = {3, 2}, made[] = {4, 2};
+    const uint32_t in[] = {nnv_builder_constant(&b, ints, 1, four, lookups),
+                           nnv_builder_constant(&b, ints, 1, three, keys),
+                           nnv_builder_tensor(&b, FLOATS, 2, rows, NNV_SUBGRAPH_INPUT)};
+    const uint32_t out[] = {nnv_builder_tensor(&b, FLOATS, 2, made, NNV_SUBGRAPH_OUTPUT),
+                            nnv_builder_tensor(&b, one, 1, four, NNV_SUBGRAPH_OUTPUT)};
+    nnv_builder_operation(&b, ANEURALNETWORKS_HASHTABLE_LOOKUP, 3, in, 2, out);
+    spec = (struct nnv_spec){.name = "model"};
+    if (nnv_builder_end(&b, 1, &in[2], 2, out, &spec.model, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_edit_calls(&spec, arena, &calls, &err) != NNV_OK) fail_msg("%s", err.text);
+    nnv_edit_begin(&edit, &spec, arena);
+    edit.call = calls[0];
+}
+
+static void keys_of_a_table(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int32_t lookups[4];
+    } made[] = {
+        {"greatest-key-lost", {7, 0, 3, 8}}, {"least-key-lost", {7, 9, 0, 8}}, {"next-key-for-none", {7, 9, 3, 9}}};
+    for (int i = 0; i < 3; i++) {
+        take_table();
+        assert_true(apply(made[i].name));
+        assert_memory_equal(nnv_edit_operand(&edit, 0)->data, made[i].lookups, sizeof made[i].lookups);
+        assert_valid();
+        assert_false(apply(made[i].name));
+    }
+}
+
 /** What SAME cuts off is worked out from the results. */
 static void padding_of_transposed_convolutions(void **state) {
     (void)state;
@@ -369,6 +406,7 @@ int main(void) {
         cmocka_unit_test(not_rescaled),
         cmocka_unit_test(narrow_weights),
         cmocka_unit_test(leaking_groups),
+        cmocka_unit_test(keys_of_a_table),
         cmocka_unit_test(taps_of_another_dilation),
         cmocka_unit_test(padding_of_transposed_convolutions),
         cmocka_unit_test(an_operation_before),

@@ -296,7 +296,7 @@ static void too_few_bits(void **state) {
                                                                       "67108868,16777222,33554438"),
                  OP("SUB", "0,1,2", "3"), "0,1", "3"),
             V(16777215, 33554432, 67108864, 16777220, 33554436, 67108872, 16777224, 33554440));
-    assert_words("operands and result in 24 bits");
+    assert_fault("int-operands-through-float", -1);
 }
 
 #define SLOPES "124,126,130,132,124,126,130,132"
@@ -317,6 +317,48 @@ static void suggested_by_the_answer(void **state) {
             V(128, 128, 122, 118, 128, 128, 126, 126, 128, 128, 122, 118, 128, 128, 126, 126, 128, 128, 122, 118, 128,
               128, 126, 126));
     assert_words("negative ones of alpha taken for 0");
+}
+
+/* (x - 128) / 2, at most 6: the code 140, and 12 without the zero point */
+#define TWICE(codes) codes "," codes
+#define LIMITED                                                                                                        \
+    SPEC(Q8("16", "0.5", "128", IN, TWICE("128,132,136,140,144,150,160,200")) "," Q8(                                  \
+             "16", "0.5", "128", OUT, TWICE("128,132,136,140,140,140,140,140")),                                       \
+         OP("RELU6", "0", "1"), "0", "1")
+/* PRELU of -128, -78, -28, -1, 0, 12, 52 and 127, slopes 1 and 2, in units of 1 and 2 */
+#define HANDED_ON                                                                                                      \
+    SPEC(Q8("2,8", "1", "128", IN, TWICE("0,50,100,127,128,140,180,255")) "," Q8(                                      \
+             "8", "1", "0", CONST, "1,2,1,2,1,2,1,2") "," Q8("2,8", "2", "100", OUT,                                   \
+                                                             TWICE("36,22,86,99,100,106,126,164")),                    \
+         OP("PRELU", "0,1", "2"), "0", "2")
+
+/** Limits of an activation are codes of the output, and numbers that are handed on are rescaled. */
+static void codes_of_limits(void **state) {
+    (void)state;
+    explain(LIMITED, V(12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12));
+    assert_words("upper limit of the activation without the output's zero point");
+    explain(LIMITED, V(12, 12, 12, 12, 12, 12, 13, 12, 12, 12, 12, 12, 12, 12, 12, 12));
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+    explain(HANDED_ON, V(36, 22, 86, 99, 128, 140, 180, 255, 36, 22, 86, 99, 128, 140, 180, 255));
+    assert_words("codes of input copied, not rescaled, where the result is its number and not negative");
+    explain(HANDED_ON, V(36, 22, 86, 99, 128, 140, 180, 255, 36, 22, 86, 99, 128, 140, 181, 255));
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
+}
+
+/** Two integers that are one number in float32. */
+static void integers_through_float(void **state) {
+    (void)state;
+#define INTS(lifetime, data)                                                                                           \
+    "{\"type\":\"TENSOR_INT32\",\"dims\":[4],\"lifetime\":\"" lifetime "\",\"data\":[" data "]}"
+#define EQUAL_INTS                                                                                                     \
+    SPEC(INTS(IN, "16777217,5,2147483647,-7") "," INTS(                                                                \
+             IN, "16777216,5,2147483646,7") ",{\"type\":\"TENSOR_BOOL8\","                                             \
+                                            "\"dims\":[4],\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[0,1,0,0]}",       \
+         OP("EQUAL", "0,1", "2"), "0,1", "2")
+    explain(EQUAL_INTS, V(1, 1, 1, 0));
+    assert_fault("int-operands-through-float", -1);
+    explain(EQUAL_INTS, V(1, 1, 0, 0));
+    assert_int_equal(found.kind, NNV_EXPLAINED_UNKNOWN);
 }
 
 /** Axis 0 of two is the last, counted from there. */
@@ -502,6 +544,8 @@ int main(void) {
         cmocka_unit_test(windows_and_channels),
         cmocka_unit_test(too_few_bits),
         cmocka_unit_test(suggested_by_the_answer),
+        cmocka_unit_test(codes_of_limits),
+        cmocka_unit_test(integers_through_float),
         cmocka_unit_test(axes_from_the_other_end),
         cmocka_unit_test(flat_places),
         cmocka_unit_test(known_from_others),
