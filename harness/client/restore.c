@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,6 +96,7 @@ bool nnv_process_state_restore(struct nnv_process_state *s) {
         chdir(s->folder) != 0)
         folder[0] = '\0'; /* its folder is gone: nothing can be done */
     umask(s->umask);
+    prctl(PR_SET_TIMERSLACK, 0, 0, 0, 0); /* that of the thread's beginning */
     restore_signals(s);
     restore_variables(s->variables);
     return whole;

@@ -36,10 +36,10 @@ struct nnv_process_state {
 NNV_USE_RESULT enum nnv_status nnv_process_state_take(struct nnv_process_state *s, struct nnv_arena *arena,
                                                       struct nnv_err *err);
 /**
- * Puts back what is different now, of this thread too: working folder, umask, signal mask (empty), and variables of
- * the environment that are gone or changed; those that the driver added stay. A signal that had a handler and is
- * ignored or at its default has the handler again; a handler of the driver's own stays. So do limits that it raised;
- * those that it lowered are raised again. False: the system forbids that; this is told once.
+ * Puts back what is different now, of this thread too: working folder, umask, timer slack, signal mask (empty), and
+ * variables of the environment that are gone or changed; those that the driver added stay. A signal that had a handler
+ * and is ignored or at its default has the handler again; a handler of the driver's own stays. So do limits that it
+ * raised; those that it lowered are raised again. False: the system forbids that; this is told once.
  */
 bool nnv_process_state_restore(struct nnv_process_state *s);
 

@@ -20,7 +20,8 @@ test_process_is_put_back() {
     verdicts out >none
     for mode in round-up round-to-zero flush-to-zero trap-float direction alignment block-signals ignore-signals folder \
         umask clear-environment change-environment prepare-round-up release-direction open-round-up open-folder \
-        open-trap-float open-block-signals foreign-channels idle personality no-processes unshare; do
+        open-trap-float open-block-signals foreign-channels idle personality no-processes unshare timer-slack second-runtime \
+        wipe-on-fork hang-in-fork seek-all truncate-all unlock-all nonblocking-all read-input; do
         hostile $mode 0
         verdicts out | cmp - none || fail "$mode: other verdicts"
     done
@@ -36,6 +37,12 @@ test_lowered_limits() {
     has out/journal.jsonl 'the driver lowered limits of the process'
     same "$(verdict out ERROR) $(verdict out CRASH)" "0 0"
     same "$(verdicts out | grep ops/ADD | grep -vc PASS)" 0
+}
+
+# Other cases sleep as long as they mean to, whatever slack a driver has given the thread.
+test_timer_slack() {
+    check 0 timeout 120 nnvts run --driver "$HOSTILE:timer-slack#19" --filter 'ops/RELU/float32/rank2/* | exec/fenced/*' \
+        --timeout 3 --jobs 1 --out out
 }
 
 test_decimal_comma() {

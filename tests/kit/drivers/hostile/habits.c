@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "habits.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -97,6 +101,64 @@ void habit_no_futex(void) {
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &(struct sock_fprog){sizeof code / sizeof *code, code}, 0, 0);
 }
 void habit_no_calls(void) { syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, NULL); }
+
+/** Who sleeps for a moment sleeps for a quarter of an hour. */
+void habit_timer_slack(void) { prctl(PR_SET_TIMERSLACK, 900000000000, 0, 0, 0); }
+/** Who reads the processor's clock dies. */
+void habit_no_clock(void) { prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0); }
+static int hold(struct dl_phdr_info *info, size_t bytes, void *unused) {
+    (void)info, (void)bytes, (void)unused;
+    for (;;) pause();
+    return 0;
+}
+static void *hold_loader(void *unused) {
+    dl_iterate_phdr(hold, NULL);
+    return unused;
+}
+/** A thread keeps the lock that loading, exceptions and backtraces need. */
+void habit_hold_loader(void) {
+    pthread_t t;
+    if (pthread_create(&t, NULL, hold_loader, NULL) == 0) pthread_detach(t);
+    nanosleep(&soon, NULL);
+}
+/** Another copy of NNAPI, whose functions are everybody's. */
+void habit_second_runtime(void) { dlopen("libneuralnetworks.so", RTLD_NOW | RTLD_GLOBAL); }
+/** The heap is not there in children. */
+void habit_wipe_on_fork(void) {
+    char line[512];
+    FILE *f = fopen("/proc/self/maps", "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        unsigned long from, to;
+        if (strstr(line, "[heap]") == NULL || sscanf(line, "%lx-%lx", &from, &to) != 2) continue;
+        if (madvise((void *)from, to - from, MADV_WIPEONFORK) != 0) break;
+    }
+    if (f != NULL) fclose(f);
+}
+static void hang(void) {
+    for (;;) pause();
+}
+void habit_hang_in_fork(void) { pthread_atfork(NULL, NULL, hang); }
+
+/* ------------------------------------------------------- what its parent has opened */
+
+enum { MOST_FILES = 1024 };
+void habit_seek_all(void) {
+    for (int i = 0; i < MOST_FILES; i++) lseek(i, (off_t)1 << 40, SEEK_SET);
+}
+void habit_truncate_all(void) {
+    for (int i = 0; i < MOST_FILES; i++)
+        if (ftruncate(i, 0) == 0) continue;
+}
+void habit_unlock_all(void) {
+    for (int i = 0; i < MOST_FILES; i++) flock(i, LOCK_UN);
+}
+void habit_nonblocking_all(void) {
+    for (int i = 0; i < MOST_FILES; i++) fcntl(i, F_SETFL, O_NONBLOCK | O_APPEND);
+}
+void habit_read_input(void) {
+    char byte;
+    while (read(STDIN_FILENO, &byte, 1) == 1) continue;
+}
 
 /* ------------------------------------------------------------------------- its end */
 

@@ -23,6 +23,18 @@ void habit_personality(void);
 void habit_unshare(void);
 void habit_no_futex(void);
 void habit_no_calls(void);
+void habit_timer_slack(void);
+void habit_no_clock(void);
+void habit_hold_loader(void);
+void habit_second_runtime(void);
+void habit_wipe_on_fork(void);
+void habit_hang_in_fork(void);
+/* descriptors that it has from its parent, and what they stand for */
+void habit_seek_all(void);
+void habit_truncate_all(void);
+void habit_unlock_all(void);
+void habit_nonblocking_all(void);
+void habit_read_input(void);
 /* its end */
 void habit_crash_at_exit(void);
 void habit_crash_at_thread_exit(void);

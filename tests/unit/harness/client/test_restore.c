@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -194,10 +195,26 @@ static void test_limits(void **state) {
     nnv_arena_free(arena);
 }
 
+/** Sleeps of nnvts would take as long as the driver's slack. */
+static void test_timer_slack(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_process_state *s = NNV_NEW(arena, struct nnv_process_state, 1);
+    struct nnv_err err = {0};
+    const int before = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+    assert_int_equal(nnv_process_state_take(s, arena, &err), NNV_OK);
+    prctl(PR_SET_TIMERSLACK, 900000000, 0, 0, 0);
+    assert_int_equal(prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0), 900000000);
+    nnv_process_state_restore(s);
+    assert_int_equal(prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0), before);
+    nnv_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_floating_point), cmocka_unit_test(test_flags),   cmocka_unit_test(test_locale),
         cmocka_unit_test(test_open_and_close), cmocka_unit_test(test_process), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_timer_slack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
