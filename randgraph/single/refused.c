@@ -168,14 +168,19 @@ static bool is_scalar_constant(const struct nnv_operand *o, int32_t type) {
     return o->type == type && o->lifetime == NNV_CONSTANT_COPY;
 }
 
-/* An INT32 scalar is one more than it was, or a flag the opposite. Those of recurrent operations are codes. */
+/* One of a list of codes, such as that of an activation: its neighbour need not be one at all. */
+static bool is_code(const struct draft *d, uint32_t i) {
+    const uint8_t rule = d->slots ? d->slots[d->op->in[i]]->rule : NNV_ANY;
+    return rule == NNV_FUSE || rule == NNV_PADDING_CODE || nnv_op_is_recurrent(nnv_op(d->op->type));
+}
+
+/* An INT32 scalar is one more than it was, or a flag the opposite. */
 static bool attribute_unfit(struct draft *d) {
     static const uint8_t flags[] = {0, 1};
     int turn = d->turn;
-    if (nnv_op_is_recurrent(nnv_op(d->op->type))) return false;
     for (uint32_t i = 0; i < d->op->nin; i++) {
         struct nnv_operand *o = input(d, i);
-        const bool number = is_scalar_constant(o, ANEURALNETWORKS_INT32);
+        const bool number = is_scalar_constant(o, ANEURALNETWORKS_INT32) && !is_code(d, i);
         if ((!number && !is_scalar_constant(o, ANEURALNETWORKS_BOOL)) || turn-- > 0) continue;
         int32_t *more = nnv_arena_copy(d->arena, o->data, o->bytes);
         if (!more) return false;

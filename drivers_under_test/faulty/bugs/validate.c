@@ -75,6 +75,33 @@ OVERLOOKS(rank)
 OVERLOOKS(location)
 OVERLOOKS(dead)
 
+static bool is_true(const struct nnvts_model *model, uint32_t index) {
+    const struct nnvts_operand *o = index < model->main.operand_count ? &model->main.operands[index] : NULL;
+    return o && o->type == ANEURALNETWORKS_BOOL && o->lifetime == NNVTS_CONSTANT_COPY &&
+           o->location.offset < model->operand_values_bytes &&
+           ((const uint8_t *)model->operand_values)[o->location.offset];
+}
+
+/** Of two flags that exclude each other the last is dropped. */
+static void overlook_flags(struct call *c) {
+    enum { ALIGN = 4, HALF };
+    const struct nnvts_model *model = c->model;
+    const uint32_t n = model->main.operation_count;
+    struct nnvts_operation *ops = model->main.operations ? call_alloc(c, ((size_t)n + 1) * sizeof *ops) : NULL;
+    if (!ops || !model->main.operands || !model->operand_values) return;
+    memcpy(ops, model->main.operations, n * sizeof *ops);
+    for (uint32_t i = 0; i < n; i++) {
+        const bool resizes =
+            ops[i].type == ANEURALNETWORKS_RESIZE_BILINEAR || ops[i].type == ANEURALNETWORKS_RESIZE_NEAREST_NEIGHBOR;
+        if (resizes && ops[i].input_count == HALF + 1 && ops[i].inputs && is_true(model, ops[i].inputs[ALIGN]) &&
+            is_true(model, ops[i].inputs[HALF]))
+            ops[i].input_count = HALF;
+    }
+    c->own.model = *model;
+    c->own.model.main.operations = ops;
+    c->model = &c->own.model;
+}
+
 /* ------------------------------------------------------------- wrong refusals */
 
 /* Asked for support, it says yes to what it would not prepare. */
@@ -168,6 +195,8 @@ static const struct bug bugs[] = {
         .before = overlook_location),
     BUG("dead-values-unchecked", "a value that nobody writes goes unnoticed", "all models", .on = MODELS,
         .before = overlook_dead),
+    BUG("exclusive-flags-unchecked", "two flags of which one may be set", "RESIZE_*: both flags", .on = MODELS,
+        .before = overlook_flags),
     BUG("supported-unchecked", "get_supported_operations says yes to broken models", "all models", .on = ON(SUPPORTED),
         .after = claim_all),
     BUG("vague-refusal", "GENERAL_FAILURE where the model is wrong", "all models", .on = ON(PREPARE),
