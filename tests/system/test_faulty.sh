@@ -64,4 +64,10 @@ test_scratch_that_is_shared() {
     [ "$(verdict out FAIL)" -gt 50 ] || fail "only $(verdict out FAIL) cases of operations fail"
     check 0 nnvts run --driver faulty:scratch-shared --suite exec --filter 'exec/again/*' --out out
 }
+# A case that fails waits for what it launched: an execution that is left behind a fence would end in a later case.
+test_failing_cases_leave_nothing_behind() {
+    check 1 nnvts run --driver faulty:zero-point-off-by-one --suite exec --filter 'exec/fenced/chained/*' --repeat 20 --flakes 0 --out out
+    [ "$(verdict out FAIL)" -gt 1 ] || fail "only $(verdict out FAIL) cases fail"
+    verdicts out | grep -Ev ' (PASS|FAIL)$' && fail "worse than a wrong value" || :
+}
 run_tests

@@ -59,6 +59,17 @@ static void refuse_duration(struct call *c) {
     if (c->duration_ns != NNVTS_NO_TIME) answer(c, NNVTS_STATUS_INVALID_ARGUMENT);
 }
 
+/* The waiting for fences is a part of it. */
+static void count_from_launch(struct call *c) {
+    struct nnvts_execution_config *config = call_alloc(c, sizeof *config);
+    const uint64_t now = clock_ns();
+    if (!config || c->duration_ns >= NNVTS_NO_TIME - now) return;
+    *config = *c->execution_config;
+    if (now + c->duration_ns < config->deadline_ns) config->deadline_ns = now + c->duration_ns;
+    c->execution_config = config;
+    c->duration_ns = NNVTS_NO_TIME;
+}
+
 /* --------------------------------------------------------------- compilation */
 
 static void refuse_high_priority(struct call *c) {
@@ -100,6 +111,8 @@ static const struct bug bugs[] = {
            .over = "reference", .on = ON(EXECUTE), .from = MISSED, .to = NNVTS_STATUS_NONE),
     BUG("fenced-duration-refused", "a duration that the driver does not know", "fenced executions with a duration",
         .on = ON(FENCED), .before = refuse_duration),
+    BUG("fenced-duration-launch", "a duration that begins with the launch",
+        "fenced executions whose fences take longer", .on = ON(FENCED), .before = count_from_launch),
     BUG("priority-high-refused", "a range that is compared wrongly", "compilations of high priority", .on = ON(PREPARE),
         .before = refuse_high_priority),
     BUG("low-power-fails", "a mode of the hardware that is not there", "compilations for low power", .on = ON(PREPARE),

@@ -19,10 +19,12 @@ static void in_flight(struct nnv_exec *x) {
     if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_ASYNC) ||
         !nnv_exec_variants(x, NNV_POOL_READ_ONLY, COUNT, fixtures, values))
         return;
-    while (launched < COUNT &&
-           nnv_exec_make(x, &runs[launched], x->prepared, NNV_MODE_ASYNC, &values[launched], NULL) &&
-           nnv_exec_launch(x, &runs[launched]))
-        launched++;
+    bool ok = true;
+    while (launched < COUNT && ok &&
+           nnv_exec_make(x, &runs[launched], x->prepared, NNV_MODE_ASYNC, &values[launched], NULL)) {
+        ok = nnv_exec_launch(x, &runs[launched]);
+        launched += runs[launched].x.launched;
+    }
     while (launched-- > 0) nnv_exec_finish(x, &runs[launched]);
 }
 
@@ -38,7 +40,10 @@ static void borrowed(struct nnv_exec *x) {
     const bool launched = nnv_exec_launch(x, &run);
     nnv_exec_take_back(&loan);
     run.x.config = (struct nnvts_execution_config){0};
-    if (launched) nnv_exec_finish(x, &run);
+    if (launched)
+        nnv_exec_finish(x, &run);
+    else
+        nnv_exec_drop(x, &run);
 }
 
 /** A request that breaks a rule is refused at the launch, or, once, in the callback; never both. */
@@ -50,7 +55,10 @@ static void refused(struct nnv_exec *x) {
         return;
     request.input_count--;
     run.x.request = &request;
-    if (!nnv_exec_try_launch(x, &run)) return;
+    if (!nnv_exec_try_launch(x, &run)) {
+        nnv_exec_drop(x, &run);
+        return;
+    }
     const bool launched = run.x.launched;
     if (launched && !nnv_context_wait(x->s, &run.x)) return;
     const uint32_t calls = nnv_execution_callbacks(&run.x);

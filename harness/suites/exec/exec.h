@@ -87,6 +87,9 @@ void nnv_exec_lend(struct nnv_exec_loan *l, struct nnv_request *v, struct nnv_ex
 void nnv_exec_take_back(struct nnv_exec_loan *l);
 /** Releases what is open, unless the worker is damaged. Zeros are allowed. */
 void nnv_exec_end(struct nnv_exec *x, struct nnv_exec_run *run);
+/** The same where the case has failed: first waits for what was launched, and does not judge it. Whoever launches ends
+ * by this, or by nnv_exec_finish(), before the model is released. */
+void nnv_exec_drop(struct nnv_exec *x, struct nnv_exec_run *run);
 /** All of it: one execution in the mode, or two of a burst and of a reusable one. */
 bool nnv_exec_run(struct nnv_exec *x, struct nnvts_prepared_model *prepared, enum nnv_mode mode, struct nnv_request *v,
                   const struct nnvts_execution_config *config);

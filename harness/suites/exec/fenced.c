@@ -29,13 +29,14 @@ struct signaller {
     sem_t go;
     pthread_t thread;
     uint64_t signalled_ns; /**< before the last fence was signalled */
+    unsigned patience_ms;  /**< 0: the usual */
 };
 
 static void *signal_late(void *arg) {
     struct signaller *g = arg;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += PATIENCE_MS * 1000000L;
+    until.tv_nsec += (g->patience_ms ? g->patience_ms : PATIENCE_MS) * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
     sem_timedwait(&g->go, &until);
@@ -72,11 +73,16 @@ static bool start_signaller(struct nnv_exec *x, struct signaller *g) {
     return nnv_context_error(x->s, "no thread");
 }
 
+/** Waits until the thread has signalled, when its patience is over. */
+static void await_signaller(struct signaller *g) {
+    pthread_join(g->thread, NULL);
+    sem_destroy(&g->go);
+}
+
 /** Lets the thread signal, and waits until it has. */
 static void finish_signaller(struct signaller *g) {
     sem_post(&g->go);
-    pthread_join(g->thread, NULL);
-    sem_destroy(&g->go);
+    await_signaller(g);
 }
 
 static void wait_numbers(const struct signaller *g, int *wait_for) {
@@ -205,9 +211,11 @@ static void shared_fence(struct nnv_exec *x) {
         return;
     wait_numbers(&g, wait_for);
     if (!start_signaller(x, &g)) return;
-    while (launched < COUNT && make_run(x, &runs[launched], &values[launched], wait_for, 1) &&
-           nnv_exec_launch(x, &runs[launched]))
-        launched++;
+    bool ok = true;
+    while (launched < COUNT && ok && make_run(x, &runs[launched], &values[launched], wait_for, 1)) {
+        ok = nnv_exec_launch(x, &runs[launched]);
+        launched += runs[launched].x.launched;
+    }
     finish_signaller(&g);
     while (launched-- > 0) nnv_exec_finish(x, &runs[launched]);
     close_fences(&g);
@@ -227,14 +235,17 @@ static void chained(struct nnv_exec *x) {
     g.values = &second;
     g.right = &x->fixture;
     if (!start_signaller(x, &g)) return;
-    struct nnv_exec_run a, b;
+    struct nnv_exec_run a, b = {.v = NULL};
     const bool first = make_run(x, &a, &x->values, wait_for, 1) && nnv_exec_launch(x, &a);
     const int between = a.x.fence.sync_fence;
     bool ok = first && make_run(x, &b, &second, &between, between >= 0) && nnv_exec_launch(x, &b);
     if (ok) nnv_exec_sleep_us(MOMENT_US);
     finish_signaller(&g);
     if (first) ok = nnv_exec_finish(x, &a) && ok; /* b keeps its own hold on a's fence */
-    if (ok) nnv_exec_finish(x, &b);
+    if (ok)
+        nnv_exec_finish(x, &b);
+    else
+        nnv_exec_drop(x, &b);
     close_fences(&g);
 }
 
@@ -253,9 +264,11 @@ static bool fail_one(struct nnv_exec *x, uint32_t which, bool late) {
     for (uint32_t i = 0; i < g.count && !late; i++) nnv_exec_fence_signal(&g.fences[i]);
     ok = make_run(x, &run, &x->values, wait_for, g.count) && nnv_exec_try_launch(x, &run);
     if (late) finish_signaller(&g);
-    if (ok && run.x.launched)
+    if (!ok)
+        nnv_exec_drop(x, &run);
+    else if (run.x.launched)
         ok = must_fail(x, &run);
-    else if (ok)
+    else
         ok = nnv_context_check_memory(x->s, "execute_fenced", &x->values) &&
              nnv_expect(x->s, run.x.status != NNVTS_STATUS_DEAD_OBJECT,
                         "execute_fenced answered DEAD_OBJECT: the driver died of a failing fence");
@@ -273,10 +286,11 @@ static void failing_fence(struct nnv_exec *x) {
 static void no_descriptor(struct nnv_exec *x) {
     const int wait_for[] = {-1};
     struct nnv_exec_run run;
-    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED) || !make_run(x, &run, &x->values, wait_for, 1) ||
-        !nnv_exec_try_launch(x, &run))
-        return;
-    if (nnv_exec_refused(x, "execute_fenced that is to wait for descriptor -1", run.x.status, &x->values)) no_fences(x);
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED) || !make_run(x, &run, &x->values, wait_for, 1)) return;
+    const bool kept = nnv_exec_try_launch(x, &run);
+    const enum nnvts_status st = run.x.status;
+    nnv_exec_drop(x, &run);
+    if (kept && nnv_exec_refused(x, "execute_fenced that is to wait for descriptor -1", st, &x->values)) no_fences(x);
 }
 
 /** Outputs whose extents nobody states, or that are zero-sized. */
@@ -295,11 +309,13 @@ static void open_outputs(struct nnv_exec *x) {
         v->outputs[0].dimension_count = empty ? 2 : 0;
         v->outputs[0].dimensions = empty ? none : NULL;
         nnv_context_enter(x->s, NNV_PHASE_EXECUTE);
-        nnv_execution_launch(&e);
+        const bool launched = nnv_execution_launch(&e);
+        const enum nnvts_status st = e.status;
+        if (launched) nnv_execution_wait(&e);
         const bool refused = nnv_exec_refused(x,
                                               empty ? "execute_fenced with a zero-sized output"
                                                     : "execute_fenced with an output whose extents are not stated",
-                                              e.status, v);
+                                              st, v);
         nnv_context_close(x->s, &e);
         if (!refused) return;
     }
@@ -334,6 +350,8 @@ static void result_waits(struct nnv_exec *x) {
         nnv_expect(x->s, nnv_execution_fence_signalled(&run.x),
                    "get_result answered, but the sync_fence has not signalled"))
         nnv_exec_finish(x, &run); /* may ask again */
+    else
+        nnv_exec_drop(x, &run);
     close_fences(&g);
 }
 
@@ -375,6 +393,40 @@ static void durations(struct nnv_exec *x) {
     }
 }
 
+/** An execution whose fence makes it wait for twice its duration. False: it missed that, and nothing is judged yet. */
+static bool outwaits_duration(struct nnv_exec *x, unsigned ms, bool last) {
+    struct signaller g;
+    struct nnv_exec_run run;
+    int wait_for[FENCES];
+    if (!make_fences(x, &g, 1, NNV_EXEC_EVENT)) return true;
+    wait_numbers(&g, wait_for);
+    g.patience_ms = 2 * ms;
+    if (!make_run(x, &run, &x->values, wait_for, 1) || !start_signaller(x, &g)) return true;
+    run.x.duration_ns = ms * UINT64_C(1000000);
+    const bool ok = nnv_exec_launch(x, &run);
+    await_signaller(&g);
+    bool missed = false;
+    if (ok && !last) {
+        nnv_execution_wait(&run.x);
+        missed = run.x.status == NNVTS_STATUS_MISSED_DEADLINE_TRANSIENT ||
+                 run.x.status == NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
+    }
+    if (ok && !missed)
+        nnv_exec_finish(x, &run); /* may ask again */
+    else
+        nnv_exec_drop(x, &run);
+    close_fences(&g);
+    return !missed;
+}
+
+/** The duration does not hold the waiting. What a loaded machine makes late has more time, up to 800 ms. */
+static void duration_outwaited(struct nnv_exec *x) {
+    enum { LEAST_MS = 25, TRIES = 6 };
+    if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
+    for (int i = 0; i < TRIES; i++)
+        if (outwaits_duration(x, LEAST_MS << i, i + 1 == TRIES)) return;
+}
+
 static const struct nnv_exec_case cases[] = {
     {.name = "no_fences", .run = no_fences},
     {.name = "signalled_before", .run = signalled_before},
@@ -388,5 +440,6 @@ static const struct nnv_exec_case cases[] = {
     {.name = "result_waits", .run = result_waits, .only = "add_"},
     {.name = "released_early", .run = released_early, .only = "add_"},
     {.name = "durations", .run = durations},
+    {.name = "duration_outwaited", .run = duration_outwaited},
 };
 const struct nnv_exec_group nnv_exec_fenced = NNV_EXEC_GROUP("fenced", cases);

@@ -212,10 +212,18 @@ bool nnv_exec_finish(struct nnv_exec *x, struct nnv_exec_run *run) {
 }
 
 bool nnv_exec_once(struct nnv_exec *x, struct nnv_exec_run *run) {
-    return nnv_exec_launch(x, run) && nnv_exec_finish(x, run);
+    if (nnv_exec_launch(x, run)) return nnv_exec_finish(x, run);
+    if (run->x.launched) nnv_exec_drop(x, run);
+    return false;
 }
 
 void nnv_exec_end(struct nnv_exec *x, struct nnv_exec_run *run) { nnv_context_close(x->s, &run->x); }
+
+void nnv_exec_drop(struct nnv_exec *x, struct nnv_exec_run *run) {
+    nnv_context_enter(x->s, NNV_PHASE_EXECUTE);
+    if (run->x.launched && !x->s->result->worker_damaged) nnv_execution_wait(&run->x);
+    nnv_exec_end(x, run);
+}
 
 bool nnv_exec_run(struct nnv_exec *x, struct nnvts_prepared_model *p, enum nnv_mode mode, struct nnv_request *v,
                   const struct nnvts_execution_config *config) {

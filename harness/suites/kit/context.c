@@ -408,7 +408,9 @@ bool nnv_context_wait(struct nnv_context *s, struct nnv_execution *x) {
 }
 
 bool nnv_context_run(struct nnv_context *s, struct nnv_execution *x) {
-    return nnv_context_launch(s, x) && nnv_context_wait(s, x);
+    if (nnv_context_launch(s, x)) return nnv_context_wait(s, x);
+    if (x->launched) nnv_execution_wait(x);
+    return false;
 }
 
 void nnv_context_close(struct nnv_context *s, struct nnv_execution *x) {
