@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graph form: lets become sharing, projections of tuples their fields, equal projections one. */
-#include <string.h>
-
 #include "base/map.h"
 #include "compiler/byoc/byoc.h"
 

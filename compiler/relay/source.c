@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Errors at a place of a text: line, column, and the line with a caret. */
 #include <stdarg.h>
-#include <string.h>
 
 #include "compiler/relay/relay.h"
 

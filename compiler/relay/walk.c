@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Walks over expressions: evaluation order, uses, rewriting. None recurses: graphs may be 100,000 nodes deep. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "compiler/relay/relay.h"
 

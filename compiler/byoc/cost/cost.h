@@ -46,8 +46,6 @@ NNV_USE_RESULT enum nnv_status nnv_cost_read(const char *text, size_t len, const
 /** The same of a file, or of the defaults: "default". */
 NNV_USE_RESULT enum nnv_status nnv_cost_load(const char *name, struct nnv_arena *arena, struct nnv_cost_model *out,
                                              struct nnv_err *err);
-/** The defaults as JSON text. */
-extern const char nnv_cost_default_json[];
 
 /**
  * Recorded times of one call; NaN: not recorded; target < 0: the target can not do it. Noise: by how much a time may be

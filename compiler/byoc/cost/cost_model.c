@@ -10,7 +10,7 @@
 #include "base/file.h"
 
 /* Orders of magnitude: a core of a phone, and its accelerator. */
-const char nnv_cost_default_json[] =
+static const char default_json[] =
     "{\n"
     " \"host\": {\"gflops\": {\"default\": 20, \"int8\": 40, \"uint8\": 40}, \"gbytes\": 10, \"op_us\": 2},\n"
     " \"target\": {\"gflops\": {\"default\": 100, \"float16\": 200, \"int8\": 1000, \"uint8\": 1000},\n"
@@ -310,7 +310,7 @@ enum nnv_status nnv_cost_read(const char *text, size_t len, const char *where, s
     struct reader r = {"the defaults", arena, err};
     struct nnv_cost_model m = {.table = NNV_NEW(arena, struct nnv_cost_table, 1)};
     if (!m.table) return no_memory(&r);
-    enum nnv_status s = read_text(&r, nnv_cost_default_json, strlen(nnv_cost_default_json), &m);
+    enum nnv_status s = read_text(&r, default_json, strlen(default_json), &m);
     r.where = where;
     if (s == NNV_OK && text) s = read_text(&r, text, len, &m);
     if (s == NNV_OK) *out = m;

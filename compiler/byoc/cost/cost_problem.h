@@ -83,20 +83,6 @@ NNV_USE_RESULT enum nnv_status nnv_cost_greedy(const struct nnv_cost_problem *p,
 NNV_USE_RESULT enum nnv_status nnv_cost_cut(const struct nnv_cost_problem *p, uint32_t from, bool launches, bool *on,
                                             int64_t *bound, struct nnv_err *err);
 
-struct nnv_cost_search {
-    bool bounded;       /**< drop what can not become better than the choice that is given */
-    size_t most_states; /**< in all; 0: no limit */
-    size_t most_wide;   /**< at one node; 0: no limit */
-    size_t states;      /**< that were looked at */
-    int64_t lower;      /**< no choice costs less; the cost if the search was complete */
-};
-/**
- * Searches the least cost, in evaluation order: states that leave the same decisions to come are one. on: a choice to
- * begin with, which a better one replaces; *cost is its cost, and is updated.
- */
-NNV_USE_RESULT enum nnv_status nnv_cost_search(const struct nnv_cost_problem *p, struct nnv_cost_search *s, bool *on,
-                                               int64_t *cost, struct nnv_err *err);
-
 struct nnv_cost_solution {
     bool *on; /**< room n */
     int64_t cost, lower;

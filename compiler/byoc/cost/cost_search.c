@@ -12,6 +12,15 @@
 
 #define NONE UINT32_MAX
 
+/* How to search, and what it came to. */
+struct options {
+    bool bounded;       /**< drop what can not become better than the choice that is given */
+    size_t most_states; /**< in all; 0: no limit */
+    size_t most_wide;   /**< at one node; 0: no limit */
+    size_t states;      /**< that were looked at */
+    int64_t lower;      /**< no choice costs less; the cost if the search was complete */
+};
+
 /* The states of one layer. */
 struct front {
     uint8_t *packed;
@@ -23,7 +32,7 @@ struct front {
 
 struct search {
     const struct nnv_cost_problem *p;
-    struct nnv_cost_search *options;
+    struct options *options;
     struct nnv_cost_schedule schedule;
     struct nnv_arena *arena;
     struct front front, next;
@@ -178,7 +187,7 @@ static bool expand(struct search *x, uint32_t i, uint32_t state) {
 }
 
 static bool run_layer(struct search *x, uint32_t i) {
-    const struct nnv_cost_search *o = x->options;
+    const struct options *o = x->options;
     for (uint32_t k = 0; k < x->front.n; k++)
         if (!expand(x, i, k)) return false;
     enum { FEW = 32 }; /* beyond the budget */
@@ -217,8 +226,12 @@ static enum nnv_status run(struct search *x, bool *on, int64_t *cost, struct nnv
     return NNV_OK;
 }
 
-enum nnv_status nnv_cost_search(const struct nnv_cost_problem *p, struct nnv_cost_search *options, bool *on,
-                                int64_t *cost, struct nnv_err *err) {
+/*
+ * Searches the least cost, in evaluation order: states that leave the same decisions to come are one. on: a choice to
+ * begin with, which a better one replaces; *cost is its cost, and is updated.
+ */
+static enum nnv_status search(const struct nnv_cost_problem *p, struct options *options, bool *on, int64_t *cost,
+                              struct nnv_err *err) {
     struct search x = {.p = p, .options = options, .arena = nnv_arena_new(), .best = *cost};
     enum nnv_status s = NNV_OK;
     options->states = 0;
@@ -280,13 +293,13 @@ enum nnv_status nnv_cost_solve(const struct nnv_cost_problem *p, enum nnv_cost_m
     enum nnv_status s = nnv_cost_greedy(p, out->on, &out->cost, err);
     if (s == NNV_OK) s = try_cuts(p, method == NNV_COST_EXACT, out, err);
     if (s != NNV_OK || method == NNV_COST_GREEDY) return s;
-    struct nnv_cost_search search = {
+    struct options options = {
         .bounded = method == NNV_COST_EXACT,
         .most_states = most_states ? most_states : MOST_STATES,
         .most_wide = method == NNV_COST_EXACT ? EXACT_WIDE : DP_WIDE,
     };
-    s = nnv_cost_search(p, &search, out->on, &out->cost, err);
-    out->states = search.states;
-    if (s == NNV_OK && search.lower > out->lower) out->lower = search.lower;
+    s = search(p, &options, out->on, &out->cost, err);
+    out->states = options.states;
+    if (s == NNV_OK && options.lower > out->lower) out->lower = options.lower;
     return s;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "compiler/nnapi/convert/convert_in.h"
-#include "compiler/relay/interp/interp.h"
+#include "compiler/relay/ops/datum.h"
 
 static void refuse(struct nnv_rc *c, const struct nnv_relay_expr *e, const char *op, const char *format, va_list ap) {
     struct nnv_text text = {0};

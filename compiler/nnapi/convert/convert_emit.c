@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operands, and operations that are checked as they are emitted. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "compiler/nnapi/convert/convert_in.h"

@@ -2,7 +2,6 @@
 /* Softmax, biases, and normalisations. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "compiler/nnapi/convert/convert_in.h"
 

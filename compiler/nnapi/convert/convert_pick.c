@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that choose elements by index, condition or size. */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/nnapi/convert/convert_in.h"

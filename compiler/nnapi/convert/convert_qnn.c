@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quantisation, and elementwise operators on quantised tensors. */
-#include <string.h>
-
 #include "compiler/nnapi/convert/convert_in.h"
 
 /* Scale and zero point of a byte tensor were found before; a list of them has no NNAPI form here. */

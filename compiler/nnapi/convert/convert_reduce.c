@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions. */
-#include <inttypes.h>
-#include <string.h>
-
 #include "compiler/nnapi/convert/convert_in.h"
 
 /* The axes that vanish, as numbers from 0; none given: all. */

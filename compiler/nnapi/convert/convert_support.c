@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Support by trial: a call is converted by itself, and calls of equal structure share the answer. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"

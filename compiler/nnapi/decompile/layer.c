@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions, dense layers and pools as Relay operators. */
 #include <math.h>
-#include <string.h>
 
 #include "compiler/nnapi/decompile/in.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All other operations as Relay operators. */
 #include <math.h>
-#include <string.h>
 
 #include "compiler/nnapi/decompile/in.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A model from NNAPI JSON. The text is untrusted: each reference is checked, and then the whole model. */
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

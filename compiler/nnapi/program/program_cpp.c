@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program as a C++17 class, with extern "C" functions around it as regions have. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "compiler/nnapi/emit/emit_cpp.h"
 #include "compiler/nnapi/program/program.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where an operator moves elements to: its kernel runs on their numbers. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/nnapi/program/program.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions: types of results, kernels, rows. */
 #include <math.h>
-#include <string.h>
 
 #include "compiler/relay/ops/kernel.h"
 #include "compiler/relay/ops/numbers.h"

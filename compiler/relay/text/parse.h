@@ -105,9 +105,6 @@ bool nnv_relay_at_real(const struct nnv_relay_parser *p);
 /** That number. Not taken. */
 double nnv_relay_real(const struct nnv_relay_parser *p);
 
-struct nnv_relay_expr *nnv_relay_parse_expr(struct nnv_relay_parser *p);
-/** { statements expression } */
-struct nnv_relay_expr *nnv_relay_parse_block(struct nnv_relay_parser *p);
 /** Statements and an expression, until what can't be one. */
 struct nnv_relay_expr *nnv_relay_parse_body(struct nnv_relay_parser *p);
 /** (params, attrs) -> type { body }, behind "fn" or a definition's name. */

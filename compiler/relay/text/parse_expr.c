@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parsing Relay text: expressions. Recursion is bounded by nnv_relay_deeper(); statements and operands are loops. */
 #include <ctype.h>
-#include <math.h>
-#include <string.h>
 
 #include "base/type.h"
 #include "compiler/relay/text/parse.h"
+
+static struct nnv_relay_expr *parse_expr(struct nnv_relay_parser *p);
+static struct nnv_relay_expr *parse_block(struct nnv_relay_parser *p);
 
 enum { LONGEST_NAME = 1024 };
 
@@ -114,7 +115,7 @@ static struct nnv_relay_expr *parse_scoped_function(struct nnv_relay_parser *p) 
         return nnv_relay_parse_fail(p, &p->tok.span, "functions with type parameters are not supported");
     if (!nnv_relay_must(p, "(") || !parse_params(p, p->n_undo, &attrs, &n_attrs)) return NULL;
     if (nnv_relay_take(p, "->") && (result = nnv_relay_parse_type(p)) == NULL) return NULL;
-    struct nnv_relay_expr *body = nnv_relay_parse_block(p);
+    struct nnv_relay_expr *body = parse_block(p);
     if (body == NULL) return NULL;
     void *params = nnv_relay_unpile(p, mark, &n_params);
     return nnv_relay_got(p, nnv_relay_fn(p->m, n_params, params, result, body, n_attrs, attrs));
@@ -131,11 +132,11 @@ static struct nnv_relay_expr *parse_if(struct nnv_relay_parser *p) {
     struct nnv_relay_span span = p->tok.span;
     nnv_relay_next(p);
     if (!nnv_relay_must(p, "(")) return NULL;
-    struct nnv_relay_expr *condition = nnv_relay_parse_expr(p);
+    struct nnv_relay_expr *condition = parse_expr(p);
     if (condition == NULL || !nnv_relay_must(p, ")")) return NULL;
-    struct nnv_relay_expr *then_branch = nnv_relay_parse_block(p);
+    struct nnv_relay_expr *then_branch = parse_block(p);
     if (then_branch == NULL || !nnv_relay_must(p, "else")) return NULL;
-    struct nnv_relay_expr *else_branch = nnv_relay_parse_block(p);
+    struct nnv_relay_expr *else_branch = parse_block(p);
     return else_branch ? nnv_relay_placed(p, nnv_relay_if(p->m, condition, then_branch, else_branch), span) : NULL;
 }
 
@@ -153,7 +154,7 @@ static bool at_statement(const struct nnv_relay_parser *p) {
 static bool parse_tuple_fields(struct nnv_relay_parser *p, bool *comma) {
     *comma = false;
     while (!nnv_relay_take(p, ")")) {
-        struct nnv_relay_expr *e = at_statement(p) ? nnv_relay_parse_body(p) : nnv_relay_parse_expr(p);
+        struct nnv_relay_expr *e = at_statement(p) ? nnv_relay_parse_body(p) : parse_expr(p);
         if (e == NULL || !nnv_relay_pile(p, e)) return false;
         if (nnv_relay_take(p, ","))
             *comma = true;
@@ -214,7 +215,7 @@ static struct nnv_relay_expr *parse_atom(struct nnv_relay_parser *p) {
         return nnv_relay_parse_number(p);
     case NNV_RELAY_MARK:
         if (nnv_relay_at(p, "(")) return parse_parentheses(p);
-        if (nnv_relay_at(p, "{")) return nnv_relay_parse_block(p);
+        if (nnv_relay_at(p, "{")) return parse_block(p);
         if (nnv_relay_at(p, "-")) return nnv_relay_parse_number(p);
         break;
     case NNV_RELAY_END:
@@ -244,7 +245,7 @@ static bool parse_operands(struct nnv_relay_parser *p, struct nnv_relay_attr **a
         if (nnv_relay_at_key(p)) return nnv_relay_parse_attrs(p, attrs, n_attrs) && nnv_relay_must(p, ")");
         if (at_meta_attrs(p))
             return nnv_relay_parse_fail(p, &p->tok.span, "attributes of a call in the metadata are not supported");
-        struct nnv_relay_expr *e = nnv_relay_parse_expr(p);
+        struct nnv_relay_expr *e = parse_expr(p);
         if (e == NULL || !nnv_relay_pile(p, e)) return false;
         if (!nnv_relay_take(p, ",") && !nnv_relay_at(p, ")")) return nnv_relay_expected(p, "',' or ')'");
     }
@@ -321,7 +322,7 @@ static struct nnv_relay_expr *parse_infix(struct nnv_relay_parser *p, int rank) 
     return left;
 }
 
-struct nnv_relay_expr *nnv_relay_parse_expr(struct nnv_relay_parser *p) {
+static struct nnv_relay_expr *parse_expr(struct nnv_relay_parser *p) {
     if (!nnv_relay_deeper(p)) return NULL;
     struct nnv_relay_expr *e = parse_infix(p, 0);
     nnv_relay_higher(p);
@@ -338,7 +339,7 @@ static bool parse_binding(struct nnv_relay_parser *p) {
     if (nnv_relay_bound(p, name)) return nnv_relay_parse_fail(p, &span, "%%%s is bound twice", name);
     nnv_relay_next(p);
     nnv_relay_next(p); /* = */
-    struct nnv_relay_expr *e = nnv_relay_parse_expr(p);
+    struct nnv_relay_expr *e = parse_expr(p);
     if (e == NULL) return false;
     bool names = e->kind != NNV_RELAY_VAR && e->bound == NULL;
     if (names && (e->bound = nnv_relay_got(p, nnv_arena_printf(p->m->arena, "%%%s", name))) == NULL) return false;
@@ -352,7 +353,7 @@ static bool parse_let(struct nnv_relay_parser *p) {
     if (var == NULL || !nnv_relay_must(p, "=")) return false;
     bool recursive = nnv_relay_at(p, "fn");
     if (recursive && !nnv_relay_bind(p, var->name, var)) return false;
-    struct nnv_relay_expr *value = nnv_relay_parse_expr(p);
+    struct nnv_relay_expr *value = parse_expr(p);
     if (value == NULL || !nnv_relay_pile(p, var) || !nnv_relay_pile(p, value)) return false;
     return (recursive || nnv_relay_bind(p, var->name, var)) && nnv_relay_must(p, ";");
 }
@@ -375,7 +376,7 @@ static struct nnv_relay_expr *parse_statements(struct nnv_relay_parser *p) {
             if (!ok) return NULL;
             continue;
         }
-        struct nnv_relay_expr *e = nnv_relay_parse_expr(p);
+        struct nnv_relay_expr *e = parse_expr(p);
         if (e == NULL || !nnv_relay_take(p, ";")) return e;
         struct nnv_relay_expr *unnamed = nnv_relay_got(p, nnv_relay_var(p->m, "_", NULL));
         if (unnamed == NULL || !nnv_relay_pile(p, unnamed) || !nnv_relay_pile(p, e)) return NULL;
@@ -394,7 +395,8 @@ struct nnv_relay_expr *nnv_relay_parse_body(struct nnv_relay_parser *p) {
     return e;
 }
 
-struct nnv_relay_expr *nnv_relay_parse_block(struct nnv_relay_parser *p) {
+/* { statements expression } */
+static struct nnv_relay_expr *parse_block(struct nnv_relay_parser *p) {
     size_t scope = p->n_undo;
     if (!nnv_relay_must(p, "{")) return NULL;
     struct nnv_relay_expr *e = nnv_relay_parse_body(p);

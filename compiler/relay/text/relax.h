@@ -60,8 +60,6 @@ bool nnv_relax_add_composite(struct nnv_relay_parser *p, const char *name, struc
 bool nnv_relax_place_composites(struct nnv_relay_parser *p, struct nnv_relay_expr *f);
 /** An expression: a name, a constant, a tuple, a call, an element. */
 struct nnv_relay_expr *nnv_relax_parse_expr(struct nnv_relay_parser *p);
-/** An operator's call, its name "R.name" being in hand. Its type is found as far as it can be. */
-struct nnv_relay_expr *nnv_relax_parse_call(struct nnv_relay_parser *p);
 /** A type: R.Tensor, R.Tuple, or what nnvts does not look into. */
 const struct nnv_relay_type *nnv_relax_parse_type(struct nnv_relay_parser *p);
 /** The token in hand is the first of its line. */

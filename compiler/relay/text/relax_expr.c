@@ -8,6 +8,8 @@
 
 enum { LONGEST_NAME = 200 };
 
+static struct nnv_relay_expr *parse_call(struct nnv_relay_parser *p);
+
 /* ------------------------------------------------------------------ operands */
 
 /* R.const(1.5, "float32") */
@@ -131,7 +133,7 @@ static struct nnv_relay_expr *parse_atom(struct nnv_relay_parser *p) {
             struct nnv_relay_expr *e = nnv_relax_parse_expr(p);
             return e && nnv_relay_must(p, ",") && nnv_relax_parse_type(p) && nnv_relay_must(p, ")") ? e : NULL;
         }
-        if (p->tok.len > 2 && memcmp(p->tok.text, "R.", 2) == 0) return nnv_relax_parse_call(p);
+        if (p->tok.len > 2 && memcmp(p->tok.text, "R.", 2) == 0) return parse_call(p);
         if (!nnv_relay_at(p, "True") && !nnv_relay_at(p, "False")) return parse_name(p);
     } else if (p->tok.kind != NNV_RELAY_WHOLE && p->tok.kind != NNV_RELAY_REAL && !nnv_relay_at(p, "-")) {
         return nnv_relay_expected(p, "an expression");
@@ -334,7 +336,8 @@ static struct nnv_relay_expr *make_unknown(struct nnv_relay_parser *p, const str
     return e;
 }
 
-struct nnv_relay_expr *nnv_relax_parse_call(struct nnv_relay_parser *p) {
+/* An operator's call, its name "R.name" being in hand. Its type is found as far as it can be. */
+static struct nnv_relay_expr *parse_call(struct nnv_relay_parser *p) {
     struct nnv_relax_form form;
     const char *name = nnv_relay_token_name(p);
     if (name == NULL) return NULL;
