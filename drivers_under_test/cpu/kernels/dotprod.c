@@ -19,9 +19,4 @@ INLINE int32x4_t dot(int32x4_t sums, values x, int8x16_t w) { return vdotq_s32(s
 void cpu_dotprod_gemm_u8(const struct cpu_gemm_u8 *g) { cpu_tiles_gemm_u8(g, &all_tiles); }
 void cpu_dotprod_lines_u8(const struct cpu_lines_u8 *l) { lines_u8(l); }
 
-#else
-
-void cpu_dotprod_gemm_u8(const struct cpu_gemm_u8 *g) { (void)g; }
-void cpu_dotprod_lines_u8(const struct cpu_lines_u8 *l) { (void)l; }
-
 #endif

@@ -68,9 +68,4 @@ INLINE void pairs_16(int rows, int vectors, const uint8_t *a, size_t lda, const 
 void cpu_i8mm_gemm_u8(const struct cpu_gemm_u8 *g) { cpu_tiles_gemm_u8(g, &all_tiles); }
 void cpu_i8mm_lines_u8(const struct cpu_lines_u8 *l) { lines_u8(l); }
 
-#else
-
-void cpu_i8mm_gemm_u8(const struct cpu_gemm_u8 *g) { (void)g; }
-void cpu_i8mm_lines_u8(const struct cpu_lines_u8 *l) { (void)l; }
-
 #endif
