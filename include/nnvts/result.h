@@ -54,6 +54,7 @@ enum nnvts_verdict {
     X(ACCEPTED, FAIL, "accepts what it must refuse")                                                                   \
     X(REFUSED, FAIL, "refuses what it must accept")                                                                    \
     X(MEMORY, FAIL, "writes what is not its to write")                                                                 \
+    X(LATE, FAIL, "writes to the memory of an execution that has ended, which other cases may pay for")                \
     X(RULE, FAIL, "breaks a rule of the driver interface")                                                             \
     X(NOT_DETERMINISTIC, FAIL, "does not answer the same bytes each time")                                             \
     X(LEAK, FAIL, "keeps what it must give back")                                                                      \

@@ -59,6 +59,7 @@ static bool counts_cases(const char *where) {
 
 static void take_bucket(struct nnv_bug *bug, const struct nnv_bucket *b) {
     const bool better = tells_better(b, bug);
+    bug->late = bug->late || b->why == NNVTS_WHY_LATE;
     if (!bug->where) bug->where = b->where; /* the fullest that has one: it is the first */
     if (better) {
         bug->verdict = b->verdict;
@@ -154,6 +155,7 @@ static bool is_mostly_unexplained(const struct nnv_grouping *g, uint32_t n, cons
 
 static int fuller(const void *pa, const void *pb) {
     const struct nnv_bug *a = pa, *b = pb;
+    if (a->late != b->late) return a->late ? -1 : 1;
     if (a->count != b->count) return a->count > b->count ? -1 : 1;
     return a->first < b->first ? -1 : a->first > b->first;
 }

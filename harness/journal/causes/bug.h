@@ -26,6 +26,7 @@ struct nnv_bug {
     const char *words;          /**< what the driver seems to do, or what its cases say, the numbers as '#' */
     bool explained;             /**< words: what the driver seems to do */
     bool promise;               /**< explained: by which weaker promise of its arithmetic it would be right */
+    bool late;                  /**< failures of other bugs may come of it */
     bool family;                /**< words: of several wordings or places, and how many */
     const char *where;          /**< the condition under which its cases fail, or NULL */
     const char *ops, *types;    /**< "ADD, MUL and 3 more", the most frequent first; "" if there are none */
@@ -38,7 +39,7 @@ struct nnv_bug {
 /** Zero-initialise. */
 struct nnv_bugs {
     struct nnv_buckets buckets;
-    struct nnv_bug *item; /**< those with the most cases first */
+    struct nnv_bug *item; /**< late ones first, then those with the most cases */
     uint32_t count;
     uint32_t *of; /**< the bug of case i of the report; NNV_MAP_NONE: not a bad one */
 };

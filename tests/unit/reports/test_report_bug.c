@@ -464,6 +464,19 @@ static void a_mistake_must_explain_its_bug(void **state) {
     assert_false(first.explained);
 }
 
+/* A driver that writes to what is no longer its to write has other cases fail: that comes first. */
+static void what_others_pay_for(void **state) {
+    (void)state;
+    char digits[DIGITS], ops[OPS];
+    struct nnv_bug first;
+    CHECK("1120", {"MUL", "float32", VALUES, NULL, "\"tried\": true"},
+          {"MUL", "float32", VALUES, NULL, "\"tried\": true"},
+          {"ADD", "float32", "FAIL", "STATUS", "answered 7", NULL, NULL},
+          {"CONV_2D", "float32", "FAIL", "LATE", "wrote 4 bytes", NULL, NULL});
+    assert_string_equal(ops, "CONV_2D: wrote # bytes");
+    assert_true(first.late);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_mistake_is_one_bug),
                                        cmocka_unit_test(unexplained_values),
@@ -482,6 +495,7 @@ int main(void) {
                                        cmocka_unit_test(a_promise_is_one_cause),
                                        cmocka_unit_test(what_is_left_behind),
                                        cmocka_unit_test(one_mode),
+                                       cmocka_unit_test(what_others_pay_for),
                                        cmocka_unit_test(a_changed_journal_is_an_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
