@@ -423,6 +423,14 @@ static void add_call(struct nnv_attribute_list *l, const struct nnv_spec *spec, 
 
 /* -------------------------------------------------------------------- the model */
 
+/** How large constants are: they lie one behind the other in a pool, or are copied, at offsets of so many bits. */
+static void add_constants(struct nnv_attribute_list *l, const struct nnv_subgraph *m) {
+    double all = 0;
+    for (uint32_t i = 0; i < m->noperands; i++)
+        if (nnv_is_constant(&m->operands[i])) all += (double)m->operands[i].bytes;
+    nnv_add_number(l, "bytes of all constants", FROM_SHAPE + 1, all);
+}
+
 static void add_spec(struct nnv_attribute_list *l, const struct nnv_spec *spec, int32_t op) {
     const struct nnv_subgraph *m = &spec->model.main;
     struct nnv_call **calls = NULL;
@@ -430,6 +438,7 @@ static void add_spec(struct nnv_attribute_list *l, const struct nnv_spec *spec, 
     nnv_add_flag(l, "the model is relaxed", FROM_MODEL, spec->model.relaxed, "the model is not relaxed");
     nnv_add_number(l, "number of inputs of the model", FROM_MODEL + 1, m->nin);
     nnv_add_number(l, "feature level", FROM_MODEL + 2, spec->min_version);
+    add_constants(l, m);
     nnv_add_graph(l, m);
     if (spec->expect_failure || nnv_edit_calls(spec, l->arena, &calls, &ignored) != NNV_OK) return;
     for (uint32_t i = 0; i < m->noperations; i++) {

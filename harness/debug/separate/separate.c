@@ -152,11 +152,22 @@ static int by_passed(const void *pa, const void *pb) {
     return (a->cost > b->cost) - (a->cost < b->cost);
 }
 
+/** Its bound lies between two numbers that are nearly the same, and not whole: chance draws it. */
+static bool is_fine(const struct nnv_predicate *p) {
+    static const double NEAR = 0.005;
+    if (p->relation != NNV_ABOVE && p->relation != NNV_BELOW) return false;
+    if (p->value == floor(p->value) && p->beyond == floor(p->beyond)) return false;
+    return fabs(p->value - p->beyond) < NEAR * fmax(fabs(p->value), fabs(p->beyond));
+}
+
 /**
  * True if p may be added: not where few enough cases pass, since it would only tell when the failure does not show; and
- * what is far-fetched only where many do. Where the failure would show in all of them, few suffice.
+ * what is far-fetched only where many do. Where the failure would show in all of them, few suffice. Of few cases that
+ * fail one part is all that can be learnt; elements are many.
  */
-static bool may_add(const struct condition *c, const struct nnv_predicate *p, const struct nouns *of) {
+static bool may_add(const struct table *t, const struct condition *c, const struct nnv_predicate *p,
+                    const struct nouns *of) {
+    if (of != &nouns[NNV_ELEMENTS] && (is_fine(p) || (c->terms > 0 && t->failed < LEARNT))) return false;
     return c->terms == 0 || (of->whole ? 32U : p->cost < FAR ? 6U : 3U) * c->passed > c->failed;
 }
 
@@ -177,7 +188,7 @@ static void simplify(const struct table *t, const struct nouns *of, struct condi
             if (c->term[i]->cost != cost || c->terms == 1) continue;
             for (int k = 0; k < c->terms; k++)
                 if (k != i) less = with(t, &less, c->term[k]);
-            if (may_add(&less, c->term[i], of)) continue;
+            if (may_add(t, &less, c->term[i], of)) continue;
             *c = less;
             i = -1;
         }
@@ -192,7 +203,7 @@ static struct condition search(const struct table *t, const struct nouns *of) {
     for (int terms = 0; terms < of->terms; terms++, more = 0) {
         for (int i = 0; i < n; i++)
             for (size_t k = 0; k < t->p->count; k++) {
-                if (!may_add(&beam[i], &t->p->item[k], of)) continue;
+                if (!may_add(t, &beam[i], &t->p->item[k], of)) continue;
                 const struct condition c = with(t, &beam[i], &t->p->item[k]);
                 if (isfinite(c.score) && (terms == 0 || c.passed < beam[i].passed)) insert(next, &more, &c);
             }
