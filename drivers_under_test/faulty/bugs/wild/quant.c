@@ -215,6 +215,20 @@ CHANGE(rounded_down) {
     return wire_end(&w);
 }
 
+/** Quotients of 16 bits that wrap. */
+CHANGE(short_quotient) {
+    (void)f;
+    const struct nnv_operand *x = nnv_edit_operand(e, 0);
+    const double turn = 65536 * (double)e->spec.model.main.operands[nnv_edit_op(e)->out[0]].scale;
+    if (x->type != ANEURALNETWORKS_TENSOR_FLOAT32 || x->rank > 4 || !nnv_shape_known(shape_of(e, 0))) return false;
+    const uint32_t none = nnv_edit_add_int(e, 0);
+    struct wire w = wire_before(e, 0);
+    const uint32_t in = w.value, quotient = WIRE(&w, MUL, in, wire_number(&w, 1 / turn), none);
+    const uint32_t turns = WIRE(&w, FLOOR, WIRE(&w, ADD, quotient, wire_number(&w, 0.5), none));
+    WIRE(&w, SUB, in, WIRE(&w, MUL, turns, wire_number(&w, turn), none), none);
+    return wire_end(&w);
+}
+
 #define CONVOLUTIONS "CONV_2D,DEPTHWISE_CONV_2D,GROUPED_CONV_2D,TRANSPOSE_CONV_2D"
 
 static const struct bug bugs[] = {
@@ -237,6 +251,8 @@ static const struct bug bugs[] = {
            "DEPTHWISE_CONV_2D: scales per channel, multiplier above 1", OWN(scale_by_input)),
     BUG_OF(DEQUANTIZE, "dequantize-first-axis", "scales looked up along the first axis",
            "DEQUANTIZE: scales along another axis", OWN(first_axis_scales)),
+    BUG_OF(QUANTIZE, "quantize-short", "a quotient in 16 bits that wrap", "QUANTIZE: float32 beyond 32767 scales",
+           OWN(short_quotient)),
     BUG_OF(RELU6, "relu6-bare-limit", "6 without the zero point", "RELU6: 8 bits, zero point above 0", OWN(bare_six)),
     BUG("activation-bound-wraps", "the code of a bound kept in 8 bits",
         "8 bits: RELU1 and RELU6, fused or not, whose bound lies beyond the codes", OWN(wrapped_bound),
