@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file shapes.c Bugs of open shapes, of outputs that do not fit, and of requests that contradict the model. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "faulty.h"
@@ -72,6 +73,33 @@ static void forget_output_shapes(struct call *c) {
     own_request(c)->outputs = outputs;
 }
 
+/** The extents that a request states for its inputs, as one number. */
+static uint64_t stated_extents(const struct nnvts_request *r) {
+    uint64_t h = 1;
+    for (uint32_t i = 0; i < r->input_count && r->inputs; i++)
+        for (uint32_t d = 0; d < r->inputs[i].dimension_count && r->inputs[i].dimensions; d++)
+            h = h * 1000003 + r->inputs[i].dimensions[d] + 1;
+    return h;
+}
+
+/** A prepared model keeps the extents of its first execution. */
+static void keep_extents(struct call *c) {
+    static _Atomic(void *) used;
+    static _Atomic uint64_t kept;
+    if (c->kind == CALL_RELEASE) {
+        used = NULL;
+        return;
+    }
+    const uint64_t extents = stated_extents(c->request);
+    if (used == (void *)c->prepared && kept != extents) {
+        c->result->shape_count = 0;
+        answer(c, NNVTS_STATUS_GENERAL_FAILURE);
+        return;
+    }
+    used = c->prepared;
+    kept = extents;
+}
+
 static const struct bug bugs[] = {
     BUG("shapes-unreported", "a driver that expects all shapes to be known", "all executions that succeed",
         .tamper = drop_shapes),
@@ -90,6 +118,8 @@ static const struct bug bugs[] = {
         .on = ON(SUPPORTED), .when = has_open_rank, .to = NNVTS_STATUS_INVALID_ARGUMENT),
     BUG("output-shape-ignored", "a request whose output shapes nobody reads", "all executions", .on = ON(EXECUTE),
         .before = forget_output_shapes),
+    BUG("extents-kept", "shapes that are worked out once", "executions on other extents than the one before",
+        .on = ON(EXECUTE) | ON(RELEASE), .before = keep_extents),
     BUG("fenced-open-fails", "a missing check at the launch of a fenced execution",
         "fenced executions with outputs of unknown shape", .on = ON(FENCED), .from = WAS(INVALID_ARGUMENT),
         .to = NNVTS_STATUS_GENERAL_FAILURE),

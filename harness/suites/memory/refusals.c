@@ -350,11 +350,14 @@ static void late_leaves_unset(struct nnv_memory_fixture *b) {
     struct nnv_execution late = nnv_execution_make(NNV_MODE_SYNC, b->prepared, &b->values);
     if (!buffer) return;
     nnv_memory_use(b, buffer, 0, false);
-    nnv_memory_request(b);
     late.config.deadline_ns = 1;
-    if (!nnv_context_run(b->s, &late)) return;
-    if (late.status != NNVTS_STATUS_NONE && !is_unset(b, buffer, 0, "an execution that missed its deadline")) return;
-    nnv_memory_run(b);
+    for (int i = 0; i < 2; i++) { /* behind nothing, and behind an execution that went well */
+        nnv_memory_request(b);
+        if (!nnv_context_run(b->s, &late)) return;
+        if (late.status != NNVTS_STATUS_NONE && !is_unset(b, buffer, 0, "an execution that missed its deadline"))
+            return;
+        if (!nnv_memory_run(b)) return;
+    }
 }
 
 /* ------------------------------------------------------------------- registry */

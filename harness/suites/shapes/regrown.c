@@ -58,12 +58,28 @@ static bool change(const struct nnv_context *s, const struct nnv_spec *spec, uin
     return out->inputs && evaluates(s, out);
 }
 
+/* Executes a model that has been executed, as it must if the same model prepared anew does. False: the case is over. */
+static bool execute_used(struct nnv_shape_fixture *b, const struct nnv_fixture *model) {
+    bool cannot = false;
+    if (nnv_shapes_try(b, &cannot)) return true;
+    if (!cannot) return false;
+    struct nnv_shape_fixture anew = *b;
+    anew.prepared = nnv_context_prepare(b->s, model);
+    if (anew.prepared && nnv_shapes_execute(&anew))
+        nnv_expect_why(b->s, false, NNVTS_WHY_STATUS,
+                       "execute answered GENERAL_FAILURE behind an execution on other extents; the same model prepared "
+                       "anew executes these inputs");
+    nnv_context_release(b->s, anew.prepared);
+    return false;
+}
+
 /* Executes the prepared model on the inputs of spec. False: the case is over. */
 static bool execute(struct nnv_shape_fixture *b, const struct nnv_spec *spec) {
     struct nnv_shape_fixture other = {.s = b->s, .mode = b->mode, .prepared = b->prepared};
     if (!nnv_context_model(b->s, spec, &other.fixture)) return false;
     nnv_context_forgive_choices(&other.fixture);
-    return nnv_context_request(b->s, &other.fixture, NNV_POOL_READ_ONLY, &other.values) && nnv_shapes_execute(&other);
+    return nnv_context_request(b->s, &other.fixture, NNV_POOL_READ_ONLY, &other.values) &&
+           execute_used(&other, &b->fixture);
 }
 
 void nnv_shapes_regrown(struct nnv_shape_fixture *b) {
@@ -83,5 +99,5 @@ void nnv_shapes_regrown(struct nnv_shape_fixture *b) {
     if (shapes == 0)
         nnv_context_decline(b->s, NNVTS_WHY_NOT_APPLICABLE, "no extent of an input may change alone");
     else
-        nnv_shapes_execute(b);
+        execute_used(b, &b->fixture);
 }

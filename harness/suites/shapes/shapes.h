@@ -37,10 +37,13 @@ static inline uint32_t nnv_shapes_outputs(const struct nnv_shape_fixture *b) {
  * GENERAL_FAILURE, and write nothing: UNSUPPORTED. False: the case is over.
  */
 bool nnv_shapes_execute(struct nnv_shape_fixture *b);
+/** The same, but *cannot (false before) tells of GENERAL_FAILURE, and the case is not over. */
+bool nnv_shapes_try(struct nnv_shape_fixture *b, bool *cannot);
 
 /**
  * A case: the prepared model on its inputs, on inputs of which one extent after the other is another, and on the first
- * again. Nothing of an execution may stick: neither shapes nor what was worked out from them.
+ * again. Nothing of an execution may stick: neither shapes nor what was worked out from them. What the model can't do
+ * when it has been executed before, but can when it is prepared anew, is a failure.
  */
 void nnv_shapes_regrown(struct nnv_shape_fixture *b);
 
