@@ -419,12 +419,12 @@ static bool outwaits_duration(struct nnv_exec *x, unsigned ms, bool last) {
     return !missed;
 }
 
-/** The duration does not hold the waiting. What a loaded machine makes late has more time, up to 800 ms. */
+/** The duration does not hold the waiting. What a loaded machine makes late has more time, up to 400 ms. */
 static void duration_outwaited(struct nnv_exec *x) {
-    enum { LEAST_MS = 25, TRIES = 6 };
+    enum { LEAST_MS = 25, TRIES = 3 };
     if (!nnv_context_needs(x->s, x->prepared, NNV_MODE_FENCED)) return;
     for (int i = 0; i < TRIES; i++)
-        if (outwaits_duration(x, LEAST_MS << i, i + 1 == TRIES)) return;
+        if (outwaits_duration(x, LEAST_MS << 2 * i, i + 1 == TRIES)) return;
 }
 
 static const struct nnv_exec_case cases[] = {
