@@ -267,6 +267,30 @@ void nnv_edit_insert(struct nnv_edit *e, int32_t code, const uint32_t *more, uin
     nnv_edit_put_before(e, (struct nnv_operation){.type = code, .nin = count + 1, .nout = 1, .in = in, .out = out});
 }
 
+bool nnv_edit_hand_on(struct nnv_edit *e, uint32_t index, const struct nnv_shape *x) {
+    const struct nnv_shape *y = &e->call->out[0].shape;
+    if (nnv_edit_op(e)->nout != 1 || !nnv_shape_known(x) || !nnv_shape_known(y) || x->rank != y->rank || x->rank == 0 ||
+        memcmp(x->dims, y->dims, x->rank * sizeof *x->dims) != 0)
+        return false;
+    int32_t *extents = NNV_NEW(e->arena, int32_t, x->rank);
+    uint32_t *dims = NNV_NEW(e->arena, uint32_t, 1), *in = NNV_NEW(e->arena, uint32_t, 2);
+    if (!extents || !dims || !in) return false;
+    for (uint32_t i = 0; i < x->rank; i++) extents[i] = (int32_t)x->dims[i];
+    dims[0] = x->rank;
+    in[0] = index;
+    in[1] = nnv_edit_add(e, (struct nnv_operand){.type = ANEURALNETWORKS_TENSOR_INT32,
+                                                 .rank = 1,
+                                                 .dims = dims,
+                                                 .lifetime = NNV_CONSTANT_COPY,
+                                                 .data = extents,
+                                                 .bytes = x->rank * sizeof *extents});
+    struct nnv_operation *op = nnv_edit_op(e);
+    op->type = ANEURALNETWORKS_RESHAPE;
+    op->in = in;
+    op->nin = 2;
+    return true;
+}
+
 bool nnv_shape_steps(const struct nnv_shape *s, uint32_t rank, const uint32_t *dims, size_t step[NNV_MAX_RANK]) {
     size_t elems = 1;
     if (s->rank > rank) return false;

@@ -64,6 +64,8 @@ void nnv_edit_insert(struct nnv_edit *e, int32_t code, const uint32_t *more, uin
                      const struct nnv_shape *shape);
 /** Takes operand `index` out of a list of n; the new n. */
 uint32_t nnv_edit_drop(uint32_t *list, uint32_t n, uint32_t index);
+/** Makes of the operation one that hands operand `index` on, a RESHAPE; false if its output is of another shape. */
+bool nnv_edit_hand_on(struct nnv_edit *e, uint32_t index, const struct nnv_shape *shape);
 /**
  * By how many elements one moves in s along each axis of a shape that it is, or is broadcast to; 0: not at all. False
  * if it is neither. s is known.

@@ -148,4 +148,19 @@ enum nnv_fault_heads {
 bool nnv_change_heads(struct nnv_edit *e, const struct nnv_fault *f);     /**< padding before, by value */
 bool nnv_change_pad_first(struct nnv_edit *e, const struct nnv_fault *f); /**< padded (value 1: with a stored 0) */
 
+/* rebuilt.c */
+/** What numbers are divided by when they are normalised. */
+enum nnv_fault_deviations {
+    NNV_DEVIATION_OUTSIDE, /**< epsilon is added to the root */
+    NNV_DEVIATION_LEAST,   /**< epsilon is the least variance */
+    NNV_DEVIATION_SAMPLE,  /**< the variance is that of a sample: of one number less */
+};
+bool nnv_change_deviation(struct nnv_edit *e, const struct nnv_fault *f); /**< INSTANCE_NORMALIZATION's, by value */
+bool nnv_change_normalised_bias(struct nnv_edit *e, const struct nnv_fault *f); /**< LSTM: before normalisation */
+/** ROI_ALIGN: samples in the height (value 1: width) that are to be worked out are worked out of the other direction.
+ */
+bool nnv_change_samples(struct nnv_edit *e, const struct nnv_fault *f);
+/** The operation and the one before it, f->code, left out: what goes in comes out, or its codes. */
+bool nnv_change_pair_dropped(struct nnv_edit *e, const struct nnv_fault *f);
+
 #endif

@@ -103,32 +103,10 @@ ELEMENT(axes) {
 
 /* --------------------------------------------------------- changes of a whole use */
 
-/** Input slot 0 is handed on: RESHAPE to its own shape. */
+/** Input slot 0 is handed on. */
 static bool handed_on(struct nnv_edit *e, const struct nnv_fault *f) {
     const int pos = nnv_edit_find(e, f->slots[0]);
-    struct nnv_operation *op = nnv_edit_op(e);
-    if (pos < 0 || op->nout != 1) return false;
-    const struct nnv_shape *x = &e->call->in[pos].shape, *y = &e->call->out[0].shape;
-    if (!nnv_shape_known(x) || !nnv_shape_known(y) || x->rank != y->rank || x->rank == 0 ||
-        memcmp(x->dims, y->dims, x->rank * sizeof *x->dims) != 0)
-        return false;
-    int32_t *extents = NNV_NEW(e->arena, int32_t, x->rank);
-    uint32_t *dims = NNV_NEW(e->arena, uint32_t, 1), *in = NNV_NEW(e->arena, uint32_t, 2);
-    if (!extents || !dims || !in) return false;
-    for (uint32_t i = 0; i < x->rank; i++) extents[i] = (int32_t)x->dims[i];
-    dims[0] = x->rank;
-    in[0] = op->in[pos];
-    in[1] = nnv_edit_add(e, (struct nnv_operand){.type = ANEURALNETWORKS_TENSOR_INT32,
-                                                 .rank = 1,
-                                                 .dims = dims,
-                                                 .lifetime = NNV_CONSTANT_COPY,
-                                                 .data = extents,
-                                                 .bytes = x->rank * sizeof *extents});
-    op = nnv_edit_op(e);
-    op->type = ANEURALNETWORKS_RESHAPE;
-    op->in = in;
-    op->nin = 2;
-    return true;
+    return pos >= 0 && nnv_edit_hand_on(e, nnv_edit_op(e)->in[pos], &e->call->in[pos].shape);
 }
 
 /** Slot 0 is broadcast by counting its numbers round and round. */

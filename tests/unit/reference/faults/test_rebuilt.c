@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Faults that several operations stand for, by what they compute. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "reference/eval/eval.h"
+#include "reference/faults/faults.h"
+#include "reference/model/builder.h"
+#include "reference/model/validate.h"
+#include "tests/kit/arena.h"
+
+static struct nnv_spec spec;
+static struct nnv_call **calls;
+static struct nnv_edit edit;
+static const struct nnv_encoding FLOATS = {.type = ANEURALNETWORKS_TENSOR_FLOAT32};
+
+/** Puts a model without inputs into the editor, its last operation in hand. */
+static void take(struct nnv_builder *b, uint32_t nout, const uint32_t *out) {
+    struct nnv_err err = {0};
+    spec = (struct nnv_spec){.name = "model"};
+    if (nnv_builder_end(b, 0, NULL, nout, out, &spec.model, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_edit_calls(&spec, arena, &calls, &err) != NNV_OK) fail_msg("%s", err.text);
+    nnv_edit_begin(&edit, &spec, arena);
+    edit.at = spec.model.main.noperations - 1;
+    edit.call = calls[edit.at];
+}
+
+static bool apply(const char *name) {
+    const struct nnv_fault *f = nnv_fault_by_name(name);
+    if (!f) fail_msg("no fault %s", name);
+    return nnv_fault_fits(f, nnv_edit_op(&edit)->type) && nnv_fault_apply(f, &edit);
+}
+
+/** The stored numbers of output 0 of the edited model. */
+static const double *made(size_t n) {
+    struct nnv_err err = {0};
+    struct nnv_golden golden[4];
+    const struct nnv_eval_options options = {.k = 2};
+    double *v = NNV_NEW(arena, double, n);
+    assert_false(edit.failed);
+    if (nnv_validate(&edit.spec.model, arena, NULL, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (nnv_eval(&edit.spec.model, NULL, &options, arena, golden, &err) != NNV_OK) fail_msg("%s", err.text);
+    const int32_t type = edit.spec.model.main.operands[edit.spec.model.main.out[0]].type;
+    assert_int_equal(golden[0].value.bytes, n * nnv_type(type)->size);
+    nnv_load(type, golden[0].value.data, n, v);
+    return v;
+}
+
+/* -------------------------------------------------------------------- deviations */
+
+/** Two channels: 0 and 2, deviation 1; and twice 5, deviation 0. Gamma 2, beta 1, epsilon 3. */
+static void take_planes(float *x) {
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const uint32_t dims[] = {1, 1, 2, 2};
+    const uint32_t y = nnv_builder_tensor(&b, FLOATS, 4, dims, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t in[] = {nnv_builder_constant(&b, FLOATS, 4, dims, x), nnv_builder_float(&b, 2),
+                           nnv_builder_float(&b, 1), nnv_builder_float(&b, 3), nnv_builder_bool(&b, false)};
+    nnv_builder_add(&b, ANEURALNETWORKS_INSTANCE_NORMALIZATION, 5, in, y);
+    take(&b, 1, &y);
+}
+
+static void deviations(void **state) {
+    (void)state;
+    static float x[] = {0, 5, 2, 5};
+    static const struct {
+        const char *name;
+        double deviation;
+    } wrong[] = {{"epsilon-outside-root", 4}, {"epsilon-as-least", 1.7320508}, {"variance-of-sample", 2.2360680}};
+    for (int i = 0; i < 3; i++) {
+        take_planes(x);
+        assert_true(apply(wrong[i].name));
+        const double *v = made(4), off = 2 / wrong[i].deviation;
+        assert_true(fabs(v[0] - (1 - off)) < 1e-5 && fabs(v[2] - (1 + off)) < 1e-5);
+        assert_true(fabs(v[1] - 1) < 1e-5 && fabs(v[3] - 1) < 1e-5);
+    }
+    static float same[] = {5, 5, 5, 5};
+    take_planes(same);
+    assert_false(apply("variance-of-sample"));
+}
+
+/* ----------------------------------------------------------------------- biases */
+
+/** A cell of two units, one input, without input gate; every bias is [0.5, -0.25]. norm: layer normalisation. */
+static void take_cell(bool norm) {
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    static float two[] = {3, 4}, square[] = {1, 2, 3, 4}, bias[] = {0.5f, -0.25f}, one[] = {7};
+    const uint32_t matrix[] = {2, 1}, units[] = {2}, states[] = {1, 2}, input[] = {1, 1}, full[] = {2, 2},
+                   scratch[] = {1, 6};
+    const uint32_t none = nnv_builder_operand(&b, (struct nnv_operand){.type = FLOATS.type, .lifetime = NNV_NO_VALUE});
+    uint32_t in[27];
+    for (int i = 0; i < 27; i++) in[i] = none;
+    in[0] = nnv_builder_constant(&b, FLOATS, 2, input, one);
+    for (int g = 1; g < 4; g++) {
+        in[1 + g] = nnv_builder_constant(&b, FLOATS, 2, matrix, two);
+        in[5 + g] = nnv_builder_constant(&b, FLOATS, 2, full, square);
+        in[12 + g] = nnv_builder_constant(&b, FLOATS, 1, units, bias);
+        if (norm) in[23 + g] = nnv_builder_constant(&b, FLOATS, 1, units, two);
+    }
+    for (int i = 18; i < 20; i++) in[i] = nnv_builder_constant(&b, FLOATS, 2, states, two);
+    in[20] = nnv_builder_int(&b, 4);
+    in[21] = nnv_builder_float(&b, 0);
+    in[22] = nnv_builder_float(&b, 0);
+    const uint32_t out[] = {nnv_builder_tensor(&b, FLOATS, 2, scratch, NNV_SUBGRAPH_OUTPUT),
+                            nnv_builder_tensor(&b, FLOATS, 2, states, NNV_SUBGRAPH_OUTPUT),
+                            nnv_builder_tensor(&b, FLOATS, 2, states, NNV_SUBGRAPH_OUTPUT),
+                            nnv_builder_tensor(&b, FLOATS, 2, states, NNV_SUBGRAPH_OUTPUT)};
+    nnv_builder_operation(&b, ANEURALNETWORKS_LSTM, 27, in, 4, out);
+    take(&b, 4, out);
+}
+
+static void biases_before_normalisation(void **state) {
+    (void)state;
+    static const float wide[] = {7, 1}, weights[] = {3, 0.5f, 4, -0.25f}, zeros[] = {0, 0};
+    take_cell(true);
+    assert_true(apply("bias-normalised"));
+    assert_memory_equal(nnv_edit_operand(&edit, 0)->data, wide, sizeof wide);
+    for (int g = 1; g < 4; g++) {
+        assert_memory_equal(nnv_edit_operand(&edit, 1 + g)->data, weights, sizeof weights);
+        assert_memory_equal(nnv_edit_operand(&edit, 12 + g)->data, zeros, sizeof zeros);
+    }
+    (void)made(6);
+    take_cell(false);
+    assert_false(apply("bias-normalised"));
+}
+
+/* ---------------------------------------------------------------------- samples */
+
+/** Boxes four pixels wide, two high, in cells of one: the second of two as high as wide. */
+static void take_boxes(int32_t width_samples) {
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const struct nnv_encoding ints = {.type = ANEURALNETWORKS_TENSOR_INT32};
+    static float image[64], boxes[] = {0, 0, 4, 2, 1, 1, 5, 5};
+    static const int32_t batch[] = {0, 0};
+    for (int i = 0; i < 64; i++) image[i] = (float)(i % 8 * (i % 8));
+    const uint32_t dims[] = {1, 8, 8, 1}, two[] = {2}, corners[] = {2, 4}, cells[] = {2, 1, 1, 1};
+    const uint32_t y = nnv_builder_tensor(&b, FLOATS, 4, cells, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t in[] = {nnv_builder_constant(&b, FLOATS, 4, dims, image),
+                           nnv_builder_constant(&b, FLOATS, 2, corners, boxes),
+                           nnv_builder_constant(&b, ints, 1, two, batch),
+                           nnv_builder_int(&b, 1),
+                           nnv_builder_int(&b, 1),
+                           nnv_builder_float(&b, 1),
+                           nnv_builder_float(&b, 1),
+                           nnv_builder_int(&b, 0),
+                           nnv_builder_int(&b, width_samples),
+                           nnv_builder_bool(&b, false)};
+    nnv_builder_add(&b, ANEURALNETWORKS_ROI_ALIGN, 10, in, y);
+    take(&b, 1, &y);
+}
+
+static void samples_of_the_other_direction(void **state) {
+    (void)state;
+    take_boxes(0);
+    assert_true(apply("width-samples-of-height"));
+    assert_int_equal(edit.spec.model.main.noperations, 3);
+    /* squares at 1 and 3; those at 1.5, 2.5, 3.5 and 4.5, between whole pixels the mean of both */
+    const double *v = made(2);
+    assert_true(fabs(v[0] - 5) < 1e-5);
+    assert_true(fabs(v[1] - (2.5 + 6.5 + 12.5 + 20.5) / 4) < 1e-5);
+    take_boxes(0);
+    assert_true(apply("height-samples-of-width"));
+    assert_int_equal(edit.spec.model.main.noperations, 2); /* all have four */
+    (void)made(2);
+    take_boxes(3); /* nothing is worked out */
+    assert_false(apply("width-samples-of-height"));
+}
+
+/* ------------------------------------------------------------------------ pairs */
+
+static void pairs_left_out(void **state) {
+    (void)state;
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const struct nnv_encoding from = {.type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, .scale = 0.5f, .zero_point = 10},
+                              to = {.type = from.type, .scale = 0.75f, .zero_point = 3};
+    static const uint8_t codes[] = {0, 9, 10, 255};
+    const uint32_t four[] = {4};
+    const uint32_t x = nnv_builder_constant(&b, from, 1, four, codes);
+    uint32_t t = nnv_builder_tensor(&b, FLOATS, 1, four, NNV_TEMPORARY_VARIABLE);
+    uint32_t y = nnv_builder_tensor(&b, to, 1, four, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&b, ANEURALNETWORKS_DEQUANTIZE, 1, &x, t);
+    nnv_builder_add(&b, ANEURALNETWORKS_QUANTIZE, 1, &t, y);
+    take(&b, 1, &y);
+    assert_true(apply("requantised-dropped"));
+    const double *v = made(4);
+    for (int i = 0; i < 4; i++) assert_int_equal(v[i], codes[i]);
+
+    b = (struct nnv_builder){.arena = arena, .seed = 1};
+    static const float reals[] = {0.3f, 1.4f, -0.7f, 60};
+    const uint32_t r = nnv_builder_constant(&b, FLOATS, 1, four, reals);
+    t = nnv_builder_tensor(&b, to, 1, four, NNV_TEMPORARY_VARIABLE);
+    y = nnv_builder_tensor(&b, FLOATS, 1, four, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&b, ANEURALNETWORKS_QUANTIZE, 1, &r, t);
+    nnv_builder_add(&b, ANEURALNETWORKS_DEQUANTIZE, 1, &t, y);
+    take(&b, 1, &y);
+    assert_false(apply("requantised-dropped"));
+    assert_false(apply("casts-dropped"));
+    assert_true(apply("quantised-dropped"));
+    v = made(4);
+    for (int i = 0; i < 4; i++) assert_true(fabs(v[i] - (double)reals[i]) < 1e-6);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deviations),
+        cmocka_unit_test(biases_before_normalisation),
+        cmocka_unit_test(samples_of_the_other_direction),
+        cmocka_unit_test(pairs_left_out),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
