@@ -8,7 +8,11 @@
 #include "harness/debug/separate/attribute_list.h"
 #include "reference/faults/edit.h"
 
-enum { LIKE_INPUTS = 4, BLOCKS = 4 };
+enum {
+    LIKE_INPUTS = 4,
+    BLOCKS = 4,
+    FAR_OUT = 4096, /* counted over all axes, only a place from here on is the cause of anything */
+};
 
 /** An input that holds a value for each element of the output: of its shape, or broadcast to it. */
 struct like {
@@ -122,7 +126,7 @@ static void add_place(struct nnv_attribute_list *l, const struct elements *y, si
         nnv_add_number(l, NNV_NAME("the number of places behind it along %s", y->axis[d]), FROM_SHAPE + 1,
                        (double)(y->dims[d] - 1 - at[d]));
     }
-    if (y->rank > 1) nnv_add_number(l, all, FROM_SHAPE + 1, (double)i);
+    if (y->rank > 1) nnv_add_number(l, all, FROM_SHAPE + 1, (double)(i < FAR_OUT ? FAR_OUT - 1 : i));
     for (uint32_t m = 4; m <= 4U << (BLOCKS - 1); m *= 2) {
         nnv_add_flag(l, NNV_NAME("it lies behind the last whole %u in all%s", m, y->suffix), FROM_SHAPE + 1,
                      i >= y->n - y->n % m, NULL);
