@@ -209,6 +209,8 @@ static const struct nnv_fault faults[] = {
     NUMBERS("axis-first", "axis taken for the first", set, SLOTS("axis", "axes"), .value = 0),
     NUMBERS("beta-ignored", "beta taken for 1", set,
             OPS(OP(SOFTMAX), OP(LOG_SOFTMAX), OP(LOCAL_RESPONSE_NORMALIZATION)), SLOTS("beta"), .value = 1),
+    MODEL("maximum-not-subtracted", "exponentials of the numbers themselves, not less the largest of them", no_maximum,
+          OPS(OP(SOFTMAX), OP(LOG_SOFTMAX))),
     NUMBERS("square-root-for-power", "square root for the power of beta", set, OPS(OP(LOCAL_RESPONSE_NORMALIZATION)),
             SLOTS("beta"), .value = 0.5),
     NUMBERS("alpha-doubled", "alpha taken twice", times, OPS(OP(LOCAL_RESPONSE_NORMALIZATION)), SLOTS("alpha"),

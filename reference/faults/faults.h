@@ -8,7 +8,7 @@
 
 #include "reference/faults/edit.h"
 
-enum { NNV_FAULT_SLOTS = 6, NNV_FAULT_OPS = 10, NNV_FAULT_FLAT = -1 };
+enum { NNV_FAULT_SLOTS = 6, NNV_FAULT_OPS = 10, NNV_FAULT_FLAT = -1, NNV_FAULT_LAST_TWO = -2 };
 
 /** One output, as it should be and as it would be with a fault in handling values. */
 struct nnv_fault_output {
@@ -43,8 +43,8 @@ struct nnv_fault {
     /** Or: the index that is read instead of i on an axis of the extent n; -1: the real number 0. */
     int64_t (*place)(const struct nnv_fault *f, int64_t i, int64_t n);
     const struct nnv_fault *part[2]; /**< or: both of these, one after the other; NULL: not */
-    int axis;                        /**< of place; NNV_FAULT_FLAT: of all elements, one behind the other */
-    int32_t code, other_code;        /**< operation that is taken for another; both 0: none */
+    int axis; /**< of place; NNV_FAULT_FLAT: all elements, one behind the other; NNV_FAULT_LAST_TWO: of two axes */
+    int32_t code, other_code; /**< operation that is taken for another; both 0: none */
     /** Changes the operation in hand; false if it can't happen to it. */
     bool (*change)(struct nnv_edit *e, const struct nnv_fault *f);
     /** Or: changes the n stored numbers of an input that the row names; false if they are the same. */
@@ -155,7 +155,8 @@ enum nnv_fault_deviations {
     NNV_DEVIATION_LEAST,   /**< epsilon is the least variance */
     NNV_DEVIATION_SAMPLE,  /**< the variance is that of a sample: of one number less */
 };
-bool nnv_change_deviation(struct nnv_edit *e, const struct nnv_fault *f); /**< INSTANCE_NORMALIZATION's, by value */
+bool nnv_change_deviation(struct nnv_edit *e, const struct nnv_fault *f);  /**< INSTANCE_NORMALIZATION's, by value */
+bool nnv_change_no_maximum(struct nnv_edit *e, const struct nnv_fault *f); /**< SOFTMAX, LOG_SOFTMAX: not subtracted */
 bool nnv_change_normalised_bias(struct nnv_edit *e, const struct nnv_fault *f); /**< LSTM: before normalisation */
 /** ROI_ALIGN: samples in the height (value 1: width) that are to be worked out are worked out of the other direction.
  */

@@ -392,6 +392,11 @@ void nnv_generate_tensors(struct nnv_fault_list *l, const struct nnv_call *c) {
         f.axis = NNV_FAULT_FLAT;
         (void)snprintf(whose, sizeof whose, "all of %s", f.slots[0]);
         nnv_generate_places(l, f, (uint32_t)nnv_shape_elems(&a->shape), whose);
+        const uint32_t last = a->shape.rank - 1, *dims = a->shape.dims;
+        if (last < 2 || dims[last] < 2 || dims[last - 1] < 2) continue;
+        f.axis = NNV_FAULT_LAST_TWO;
+        (void)snprintf(whose, sizeof whose, "%s, axes %u and %u as one", f.slots[0], last - 1, last);
+        nnv_generate_places(l, f, dims[last - 1] * dims[last], whose);
     }
     struct nnv_fault f = of(c, NULL, NULL);
     for (uint8_t i = 0; i < c->form->nin; i++) {

@@ -115,7 +115,7 @@ void nnv_generate(struct nnv_fault_list *l, struct nnv_fault f, const char *word
 }
 
 void nnv_generate_places(struct nnv_fault_list *l, struct nnv_fault f, uint32_t extent, const char *whose) {
-    const bool flat_input = f.axis == NNV_FAULT_FLAT && f.change;
+    const bool merged = f.axis == NNV_FAULT_LAST_TWO, flat_input = f.axis == NNV_FAULT_FLAT && f.change;
     static const uint32_t sizes[] = {2,   3,   4,    5,    6,    7,    8,    9,     10,    11,    12,    13,   14,  15,
                                      16,  24,  32,   48,   63,   64,   65,   96,    127,   128,   129,   255,  256, 257,
                                      511, 512, 1023, 1024, 2048, 4096, 8192, 16384, 32767, 32768, 65535, 65536};
@@ -128,7 +128,7 @@ void nnv_generate_places(struct nnv_fault_list *l, struct nnv_fault f, uint32_t 
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes && sizes[s] < extent; s++) {
             char words[100];
             if ((sized[k].divides && extent % sizes[s] != 0) ||
-                (flat_input && (!sized[k].flat || sizes[s] > 64 || (sizes[s] & (sizes[s] - 1)) != 0)))
+                ((flat_input || merged) && (!sized[k].flat || sizes[s] > 64 || (sizes[s] & (sizes[s] - 1)) != 0)))
                 continue;
             f.place = sized[k].place;
             f.value = sizes[s];
@@ -141,6 +141,11 @@ void nnv_generate_places(struct nnv_fault_list *l, struct nnv_fault f, uint32_t 
 static int64_t element_at(const struct nnv_fault *f, uint32_t rank, const uint32_t *dims, int64_t n, int64_t i) {
     int64_t step = 1;
     if (f->axis == NNV_FAULT_FLAT) return f->place(f, i, n);
+    if (f->axis == NNV_FAULT_LAST_TWO) {
+        const int64_t run = rank < 2 ? n : (int64_t)dims[rank - 2] * dims[rank - 1];
+        const int64_t to = run > 0 ? f->place(f, i % run, run) : i;
+        return to < 0 ? -1 : i - i % run + to;
+    }
     if (f->axis >= (int)rank) return i;
     for (uint32_t d = (uint32_t)f->axis + 1; d < rank; d++) step *= dims[d];
     if (step == 0 || dims[f->axis] == 0) return i;

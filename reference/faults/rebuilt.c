@@ -97,6 +97,58 @@ bool nnv_change_deviation(struct nnv_edit *e, const struct nnv_fault *f) {
     return true;
 }
 
+/* --------------------------------------------------- exponentials that overflow */
+
+/** Puts an operation before the one in hand, whose output is of this type and shape; the output. */
+static uint32_t put(struct nnv_edit *e, int32_t code, const uint32_t *in, uint32_t nin, int32_t type,
+                    const struct nnv_shape *s) {
+    struct nnv_operand o = {.type = type, .lifetime = NNV_TEMPORARY_VARIABLE, .rank = e->open ? 0 : s->rank};
+    o.dims = nnv_edit_copy(e, s->dims, s->rank, 0, sizeof *s->dims);
+    uint32_t *out = NNV_NEW(e->arena, uint32_t, 1), *own = nnv_arena_copy(e->arena, in, nin * sizeof *in);
+    e->failed = e->failed || !out || !own;
+    if (e->failed) return 0;
+    out[0] = nnv_edit_add(e, o);
+    nnv_edit_put_before(e, (struct nnv_operation){.type = code, .nin = nin, .nout = 1, .in = own, .out = out});
+    return out[0];
+}
+
+bool nnv_change_no_maximum(struct nnv_edit *e, const struct nnv_fault *f) {
+    const int32_t wide = ANEURALNETWORKS_TENSOR_FLOAT32, type = nnv_edit_operand(e, 0)->type;
+    const struct nnv_shape s = e->call->in[0].shape;
+    const bool log = e->call->op->code == ANEURALNETWORKS_LOG_SOFTMAX;
+    const double beta = scalar(e, "beta"), axis = nnv_edit_find(e, "axis") < 0 ? -1 : scalar(e, "axis");
+    (void)f;
+    if (!nnv_is_float(type) || !nnv_shape_known(&s) || s.rank == 0 || isnan(beta) || isnan(axis)) return false;
+    const uint32_t one[] = {1}, at = (uint32_t)nnv_axis((int32_t)axis, s.rank);
+    const struct nnv_operand floats = {.type = wide}, ints = {.type = ANEURALNETWORKS_TENSOR_INT32};
+    struct nnv_shape sums = s;
+    if (at >= s.rank) return false;
+    sums.dims[at] = 1;
+    const uint32_t none = nnv_edit_add_int(e, ANEURALNETWORKS_FUSED_NONE);
+    const uint32_t axes = nnv_edit_add_constant(e, ints, 1, one, &axis);
+    const uint32_t times = nnv_edit_add_constant(e, floats, 1, one, &beta);
+    const bool yes = true;
+    const uint32_t keep = nnv_edit_add(e, (struct nnv_operand){.type = ANEURALNETWORKS_BOOL,
+                                                               .lifetime = NNV_CONSTANT_COPY,
+                                                               .data = nnv_arena_copy(e->arena, &yes, sizeof yes),
+                                                               .bytes = sizeof yes});
+    uint32_t x = nnv_edit_op(e)->in[0];
+    if (type != wide) x = put(e, ANEURALNETWORKS_CAST, &x, 1, wide, &s);
+    const uint32_t z = put(e, ANEURALNETWORKS_MUL, (uint32_t[]){x, times, none}, 3, wide, &s);
+    const uint32_t power = put(e, ANEURALNETWORKS_EXP, &z, 1, wide, &s);
+    uint32_t sum = put(e, ANEURALNETWORKS_REDUCE_SUM, (uint32_t[]){power, axes, keep}, 3, wide, &sums);
+    if (log) sum = put(e, ANEURALNETWORKS_LOG, &sum, 1, wide, &sums);
+    uint32_t last[] = {log ? z : power, sum, none};
+    const int32_t code = log ? ANEURALNETWORKS_SUB : ANEURALNETWORKS_DIV;
+    if (type != wide) last[0] = put(e, code, last, 3, wide, &s);
+    if (e->failed) return false;
+    struct nnv_operation *op = nnv_edit_op(e);
+    op->in = nnv_arena_copy(e->arena, last, sizeof last);
+    op->nin = type != wide ? 1 : 3;
+    op->type = type != wide ? ANEURALNETWORKS_CAST : code;
+    return op->in != NULL;
+}
+
 /* ------------------------------------------------------- biases that are normalised */
 
 bool nnv_change_normalised_bias(struct nnv_edit *e, const struct nnv_fault *f) {

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "reference/faults/faults.h"
+#include "reference/faults/generate.h"
 #include "reference/model/builder.h"
 #include "reference/model/validate.h"
 #include "tests/kit/arena.h"
@@ -251,6 +252,24 @@ static void leaking_groups(void **state) {
     assert_valid();
 }
 
+/** Vector kernels run over columns and channels as if they were one axis: of the filter nine numbers. */
+static void two_axes_as_one(void **state) {
+    (void)state;
+    struct nnv_fault_list l = {.arena = arena};
+    const struct nnv_fault f = {.change = nnv_change_placed, .axis = NNV_FAULT_LAST_TWO, .slots = {"filter"}};
+    float w[9];
+    take_dilated();
+    memcpy(w, nnv_edit_operand(&edit, 1)->data, sizeof w);
+    nnv_generate_places(&l, f, 3, "filter, axes 2 and 3 as one");
+    size_t k = 0;
+    while (k < l.count && strcmp(l.item[k].words, "filter, axes 2 and 3 as one: the last lost") != 0) k++;
+    assert_true(k < l.count);
+    assert_true(nnv_fault_apply(&l.item[k], &edit));
+    for (int i = 2; i < 9; i += 3) w[i] = 0;
+    assert_memory_equal(nnv_edit_operand(&edit, 1)->data, w, sizeof w);
+    assert_valid();
+}
+
 static void not_rescaled(void **state) {
     (void)state;
     take_joined(10);
@@ -404,6 +423,7 @@ int main(void) {
         cmocka_unit_test(padding_of_dilated_filters),
         cmocka_unit_test(padding_of_another_dilation),
         cmocka_unit_test(not_rescaled),
+        cmocka_unit_test(two_axes_as_one),
         cmocka_unit_test(narrow_weights),
         cmocka_unit_test(leaking_groups),
         cmocka_unit_test(keys_of_a_table),

@@ -84,6 +84,35 @@ static void deviations(void **state) {
     assert_false(apply("variance-of-sample"));
 }
 
+/* ------------------------------------------------------------------ exponentials */
+
+/** Of two numbers in float32, with beta 2. */
+static void take_exponentials(int32_t code, float *x) {
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const uint32_t dims[] = {1, 2}, y = nnv_builder_tensor(&b, FLOATS, 2, dims, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t in[] = {nnv_builder_constant(&b, FLOATS, 2, dims, x), nnv_builder_float(&b, 2),
+                           nnv_builder_int(&b, 1)};
+    nnv_builder_add(&b, code, 3, in, y);
+    take(&b, 1, &y);
+}
+
+static void exponentials_overflow(void **state) {
+    (void)state;
+    static float large[] = {0, 100}, small[] = {0, 0.5f};
+    take_exponentials(ANEURALNETWORKS_LOG_SOFTMAX, large);
+    assert_true(apply("maximum-not-subtracted"));
+    const double *v = made(2);
+    assert_true(isinf(v[0]) && v[0] < 0 && isinf(v[1]) && v[1] < 0);
+    take_exponentials(ANEURALNETWORKS_LOG_SOFTMAX, small);
+    assert_true(apply("maximum-not-subtracted"));
+    v = made(2); /* -log(1 + e) and 1 less */
+    assert_true(fabs(v[0] + 1.3132617) < 1e-5 && fabs(v[1] + 0.3132617) < 1e-5);
+    take_exponentials(ANEURALNETWORKS_SOFTMAX, large);
+    assert_true(apply("maximum-not-subtracted"));
+    v = made(2);
+    assert_true(fabs(v[0]) < 1e-30 && isnan(v[1]));
+}
+
 /* ----------------------------------------------------------------------- biases */
 
 /** A cell of two units, one input, without input gate; every bias is [0.5, -0.25]. norm: layer normalisation. */
@@ -208,6 +237,7 @@ static void pairs_left_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deviations),
+        cmocka_unit_test(exponentials_overflow),
         cmocka_unit_test(biases_before_normalisation),
         cmocka_unit_test(samples_of_the_other_direction),
         cmocka_unit_test(pairs_left_out),
