@@ -69,12 +69,15 @@ static size_t integers(const struct nnv_call *c, const char *name, double *v) {
 /** Axes in any order, negative or not, each several times: which they are. */
 static void add_axes(struct nnv_attribute_list *l, const char *whose, const double *axes, size_t n, uint32_t rank) {
     char text[NNV_MAX_RANK * 12] = "", *end = text;
+    size_t different = 0;
     for (int d = 0; d < (int)rank; d++)
         for (size_t k = 0; k < n; k++) {
             if (nnv_axis((int32_t)axes[k], rank) != d) continue;
             end += snprintf(end, sizeof text - (size_t)(end - text), "%s%d", end > text ? "," : "", d);
+            different++;
             break;
         }
+    nnv_add_flag(l, NNV_NAME("one of the %s is named twice", whose), 0, different < n, NULL);
     nnv_add_word(l, NNV_NAME("the set of %s, counted from 0,", whose), 0, NNV_NAME("%s", text));
 }
 
