@@ -326,6 +326,16 @@ static void make_up_times(struct call *c) {
     if (is_timed(c)) c->result->timing = (struct nnvts_timing){100, 100};
 }
 
+/** Places as the hardware addresses them, in words. */
+static void round_offsets(struct call *c) {
+    const uint32_t n = c->request->input_count;
+    struct nnvts_argument *inputs = c->request->inputs ? call_alloc(c, ((size_t)n + 1) * sizeof *inputs) : NULL;
+    if (!inputs) return;
+    memcpy(inputs, c->request->inputs, n * sizeof *inputs);
+    for (uint32_t i = 0; i < n; i++) inputs[i].location.offset &= ~UINT32_C(3);
+    own_request(c)->inputs = inputs;
+}
+
 static const struct bug bugs[] = {
     BUG("async-twice", "a callback that comes twice", "asynchronous executions", .on = ON(ASYNC), .before = ask_twice,
         .after = free_twice),
@@ -350,6 +360,8 @@ static const struct bug bugs[] = {
         .after = keep_first_outputs),
     BUG("reusable-missed", "a deadline missed once is missed for ever", "reusable executions", .on = ON(REUSABLE),
         .after = miss_for_ever),
+    BUG("offset-in-words", "places in memory in words of four bytes", "inputs at other offsets than multiples of 4",
+        .on = ON(EXECUTE), .before = round_offsets),
     BUG("pool-offset-ignored", "a file mapped from its beginning", "pools without a pointer", .on = ON(EXECUTE),
         .before = forget_offsets),
     BUG("pool-needs-pointer", "memory that is not mapped for the driver is refused", "pools without a pointer",
