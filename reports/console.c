@@ -9,6 +9,7 @@
 #include "base/words.h"
 #include "harness/journal/causes/bug.h"
 #include "harness/journal/expect/outcome.h"
+#include "harness/journal/flakes.h"
 #include "harness/journal/line.h"
 #include "harness/journal/load.h"
 #include "harness/journal/verdict.h"
@@ -347,7 +348,7 @@ static void add_flakes(struct nnv_text *t, const struct nnv_console *c, const st
     size_t k, shown = 0, all = 0;
     json_array_foreach(json_object_get(r->flakes, "cases"), k, item) {
         const char *words = nnv_json_text(item, "words", ""), *again = nnv_json_text(item, "command", "");
-        if (strcmp(nnv_json_text(item, "class", ""), "deterministic") == 0 || all++ >= EXPECTED_SHOWN) continue;
+        if (!nnv_flake_is_unsteady(item) || all++ >= EXPECTED_SHOWN) continue;
         shown++;
         add_coloured(t, c, NNVTS_TIMEOUT, "FLAKY");
         put(t, " ", nnv_json_text(item, "case", "?"), "   ");

@@ -345,6 +345,14 @@ static void add_command(const struct nnv_retry *o, uint32_t subject, const struc
     nnv_text_free(&command);
 }
 
+bool nnv_flake_is_unsteady(const json_t *item) {
+    const char *class = nnv_json_text(item, "class", "");
+    const json_t *alone = json_object_get(item, "alone");
+    const uint64_t runs = nnv_json_count(alone, "runs");
+    if (strcmp(class, flake_class_name(NNV_FLAKE_UNKNOWN)) == 0 && runs > 0) return nnv_json_count(alone, "bad") < runs;
+    return strcmp(class, flake_class_name(NNV_FLAKE_DETERMINISTIC)) != 0;
+}
+
 static void add_flake(const struct nnv_retry *o, uint32_t subject, const struct nnv_flake *f, struct nnv_json_out *j) {
     struct nnv_text words = {0};
     nnv_flake_words(f, o->facts->cases, &words);

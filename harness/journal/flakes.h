@@ -7,6 +7,7 @@
 #ifndef NNV_JOURNAL_FLAKES_H
 #define NNV_JOURNAL_FLAKES_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/text.h"
@@ -72,5 +73,8 @@ struct nnv_retry {
  * there is time for them.
  */
 NNV_USE_RESULT enum nnv_status nnv_retry_failures(const struct nnv_retry *retry, struct nnv_err *err);
+
+/** Of an item of flakes.json: it is known to fail and to pass; what failed whenever there was time to try does not. */
+bool nnv_flake_is_unsteady(const json_t *item);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/stats.h"
 #include "base/words.h"
+#include "harness/journal/flakes.h"
 #include "harness/journal/verdict.h"
 
 bool nnv_case_bad(const struct nnv_report_case *c) {
@@ -94,7 +95,7 @@ static void weigh_flakes(struct nnv_report *r) {
         const json_t *alone = json_object_get(item, "alone");
         const uint64_t bad = nnv_json_count(alone, "bad"), runs = nnv_json_count(alone, "runs");
         if (i == NNV_MAP_NONE || bad > runs) continue;
-        weigh(r, &r->item[i], bad, runs, strcmp(nnv_json_text(item, "class", ""), "deterministic") != 0);
+        weigh(r, &r->item[i], bad, runs, nnv_flake_is_unsteady(item));
     }
 }
 

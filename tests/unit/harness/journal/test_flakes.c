@@ -247,13 +247,38 @@ static void large_answers(void **state) {
     free(x);
 }
 
+/** What failed in each run there was time for is not said to be unsteady. */
+static void test_unsteady(void **state) {
+    (void)state;
+    static const struct {
+        const char *class;
+        int runs, bad;
+        bool unsteady;
+    } rows[] = {{"deterministic", 5, 5, false}, {"flaky", 9, 4, true},           {"unknown", 1, 1, false},
+                {"unknown", 2, 2, false},       {"unknown", 2, 1, true},         {"unknown", 1, 0, true},
+                {"unknown", 0, 0, true},        {"not reproduced", 30, 0, true}, {"load-dependent", 9, 9, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_t *item =
+            json_pack("{s:s,s:{s:i,s:i}}", "class", rows[i].class, "alone", "runs", rows[i].runs, "bad", rows[i].bad);
+        assert_non_null(item);
+        assert_int_equal(nnv_flake_is_unsteady(item), rows[i].unsteady);
+        json_decref(item);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deterministic),        cmocka_unit_test(flaky),
-        cmocka_unit_test(load_dependent),       cmocka_unit_test(not_reproduced),
-        cmocka_unit_test(order_dependent),      cmocka_unit_test(several_are_needed),
-        cmocka_unit_test(out_of_time),          cmocka_unit_test(what_cannot_be_tried),
-        cmocka_unit_test(answers_are_compared), cmocka_unit_test(damaged_answers),
+        cmocka_unit_test(test_unsteady),
+        cmocka_unit_test(deterministic),
+        cmocka_unit_test(flaky),
+        cmocka_unit_test(load_dependent),
+        cmocka_unit_test(not_reproduced),
+        cmocka_unit_test(order_dependent),
+        cmocka_unit_test(several_are_needed),
+        cmocka_unit_test(out_of_time),
+        cmocka_unit_test(what_cannot_be_tried),
+        cmocka_unit_test(answers_are_compared),
+        cmocka_unit_test(damaged_answers),
         cmocka_unit_test(large_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
