@@ -418,10 +418,13 @@ static void test_elements(void **state) {
     nnv_arena_free(arena);
 }
 
-/** All elements of the spec, right ones, in their order. */
-static void observe_all(const struct nnv_spec *spec, size_t n, struct nnv_arena *arena, struct nnv_observation *to) {
+/** All elements of the answer to the spec in the text, right ones, in their order. */
+static void observe_all(const char *text, size_t n, struct nnv_arena *arena, struct nnv_observation *to) {
     enum nnv_element element[60];
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
     assert_true(n <= 60);
+    if (nnv_spec_parse(text, strlen(text), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
     for (size_t i = 0; i < n; i++) element[i] = NNV_ELEMENT_RIGHT;
     assert_int_equal(nnv_observe_elements(spec, element, n, arena, to), n);
 }
@@ -432,13 +435,10 @@ static double of_element(const struct nnv_observation *o, const char *name) {
 /** Of a window its elements know how much of it lies outside the image, and what it ends at. */
 static void test_elements_of_windows(void **state) {
     struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_spec *spec = NULL;
-    struct nnv_err err = {0};
     struct nnv_observation to[6];
     (void)state;
     assert_non_null(arena);
-    if (nnv_spec_parse(pool, strlen(pool), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
-    observe_all(spec, 6, arena, to);
+    observe_all(pool, 6, arena, to);
     /* rows begin at -1, 1, 3 of 5; columns at 0, 2 of 4 */
     for (int i = 0; i < 6; i++) {
         const bool low = i / 2 == 0, high = i / 2 == 2, right = i % 2 == 1;
@@ -470,13 +470,10 @@ static void test_elements_of_lines(void **state) {
         "\"operations\":[{\"type\":\"LOG_SOFTMAX\",\"inputs\":[0,1,2],\"outputs\":[3]}],"
         "\"inputs\":[0],\"outputs\":[3]},\"referenced\":[]}";
     struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_spec *spec = NULL;
-    struct nnv_err err = {0};
     struct nnv_observation to[6];
     (void)state;
     assert_non_null(arena);
-    if (nnv_spec_parse(softmax, strlen(softmax), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
-    observe_all(spec, 6, arena, to);
+    observe_all(softmax, 6, arena, to);
     for (int i = 0; i < 6; i++) { /* lines are columns: 0, 0, 0 and 1, -9, 3 */
         const bool second = i % 2 == 1;
         assert_true(of_element(&to[i], "the line of input is all 0") == !second);
