@@ -100,6 +100,22 @@ static void keep_extents(struct call *c) {
     kept = extents;
 }
 
+/** An output whose room is larger than its result. */
+static bool has_room(const struct call *c, uint32_t i) {
+    const struct nnvts_output_shape *s = &c->result->shapes[i];
+    uint64_t bytes = c->outputs[i].elem;
+    for (uint32_t d = 0; d < s->dimension_count; d++) bytes *= s->dimensions[d];
+    return c->request->outputs[i].location.length > bytes;
+}
+
+static void refuse_room(struct call *c) {
+    bool any = false;
+    for (uint32_t i = 0; succeeded(c) && i < c->result->shape_count; i++) any |= has_room(c, i);
+    if (!any) return;
+    c->result->shape_count = 0;
+    c->status = NNVTS_STATUS_GENERAL_FAILURE;
+}
+
 static const struct bug bugs[] = {
     BUG("shapes-unreported", "a driver that expects all shapes to be known", "all executions that succeed",
         .tamper = drop_shapes),
@@ -113,6 +129,8 @@ static const struct bug bugs[] = {
         "executions with an output that is too small", .tamper = truncate_silently),
     BUG("short-extent", "the shape of the buffer instead of that of the result",
         "executions with an output that is too small", .tamper = report_less),
+    BUG("room-refused", "a buffer that must be as large as the result", "executions with a larger output",
+        .tamper = refuse_room),
     BUG("rank-padded", "shapes as the hardware has them", "all executions", .tamper = pad_ranks),
     BUG("open-rank-refused", "a rank of 0 taken for a mistake", "models with a temporary of unknown rank",
         .on = ON(SUPPORTED), .when = has_open_rank, .to = NNVTS_STATUS_INVALID_ARGUMENT),

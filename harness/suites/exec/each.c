@@ -14,18 +14,6 @@
 
 enum { VARIANTS = 3, ROUNDS = 3 };
 
-/** Numbers that are turned by one break what these demand of them: keys ascend, corners of boxes are in order. */
-static bool has_order(const struct nnv_op *op) {
-    switch (op->code) {
-    case ANEURALNETWORKS_HASHTABLE_LOOKUP:
-    case ANEURALNETWORKS_ROI_ALIGN:
-    case ANEURALNETWORKS_ROI_POOLING:
-    case ANEURALNETWORKS_AXIS_ALIGNED_BBOX_TRANSFORM:
-        return true;
-    }
-    return false;
-}
-
 /** Of one signature, by the operation's code and `turn`; turn negative: of all. */
 static enum nnv_status list_variant(struct nnv_case_list *list, struct nnv_case made, const char *group,
                                     const struct nnv_op *op, int variant, int turn, struct nnv_err *err) {
@@ -49,7 +37,7 @@ enum nnv_status nnv_exec_list_again(struct nnv_case_list *list, struct nnv_case 
     const struct nnv_op *const *ops = nnv_ops(&n);
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < n; i++) {
-        if (has_order(ops[i]) || ops[i]->sizes) continue;
+        if (nnv_has_order(ops[i]) || ops[i]->sizes) continue;
         const bool state = nnv_op_is_recurrent(ops[i]); /* without one a signature, of all types in turn */
         const int variants = state ? VARIANTS : 1;
         for (int variant = 0; variant < variants && variant < nnv_single_variants(ops[i]) && !st; variant++)
@@ -65,7 +53,7 @@ enum nnv_status nnv_exec_list_at_once(struct nnv_case_list *list, struct nnv_cas
     enum nnv_status st = NNV_OK;
     for (size_t i = 0; i < n; i++) {
         const int variants = nnv_single_variants(ops[i]);
-        if (has_order(ops[i]) || ops[i]->sizes || ops[i]->check_subgraphs) continue;
+        if (nnv_has_order(ops[i]) || ops[i]->sizes || ops[i]->check_subgraphs) continue;
         for (int variant = variants > most ? variants - most : 0; variant < variants && !st; variant++)
             st = list_variant(list, made, "at_once", ops[i], variant, variant, err);
     }

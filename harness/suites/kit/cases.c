@@ -62,3 +62,14 @@ bool nnv_context_ready(struct nnv_context *s, const struct nnv_fixture *fixture,
     return (*prepared = nnv_context_prepare(s, fixture)) != NULL &&
            nnv_context_request(s, fixture, NNV_POOL_READ_ONLY, values);
 }
+
+bool nnv_has_order(const struct nnv_op *op) {
+    switch (op->code) {
+    case ANEURALNETWORKS_HASHTABLE_LOOKUP:
+    case ANEURALNETWORKS_ROI_ALIGN:
+    case ANEURALNETWORKS_ROI_POOLING:
+    case ANEURALNETWORKS_AXIS_ALIGNED_BBOX_TRANSFORM:
+        return true;
+    }
+    return false;
+}

@@ -26,6 +26,10 @@ NNV_USE_RESULT enum nnv_status nnv_list_fixtures(struct nnv_case_list *list, con
 /** The fixture model of such a case. */
 static inline const struct nnv_fixture_kind *nnv_case_fixture(const struct nnv_case *c) { return &nnv_fixtures[c->d]; }
 
+/** Numbers that are turned by one break what the operation demands of them: keys ascend, corners of boxes are in order.
+ */
+bool nnv_has_order(const struct nnv_op *op);
+
 /* ------------------------------------------------------------------- running */
 
 /** The fixture model with inputs drawn by seed, evaluated for what to expect. */

@@ -13,7 +13,7 @@ enum {
 
 /* What fits the model and gives results, is asked; the other tensors of the operation may not have this extent. An
  * output without elements shows nothing, and a request cannot say that it has none. */
-static bool evaluates(const struct nnv_context *s, const struct nnv_spec *spec) {
+bool nnv_shapes_evaluate(const struct nnv_context *s, const struct nnv_spec *spec, struct nnv_golden **out) {
     const struct nnv_eval_options options = {.rows = 0};
     struct nnv_golden *golden = NNV_NEW(s->env->arena, struct nnv_golden, spec->model.main.nout);
     struct nnv_err ignored = {0};
@@ -21,6 +21,7 @@ static bool evaluates(const struct nnv_context *s, const struct nnv_spec *spec) 
         return false;
     for (uint32_t i = 0; i < spec->model.main.nout; i++)
         if (golden[i].value.bytes == 0) return false;
+    *out = golden;
     return true;
 }
 
@@ -45,6 +46,7 @@ static bool change(const struct nnv_context *s, const struct nnv_spec *spec, uin
                    uint32_t extent, bool alike, struct nnv_spec *out) {
     const struct nnv_subgraph *main = &spec->model.main;
     const struct nnv_value *v = &spec->inputs[which];
+    struct nnv_golden *golden;
     *out = *spec;
     out->outputs = NULL;
     out->inputs = nnv_arena_copy(s->env->arena, spec->inputs, main->nin * sizeof *spec->inputs);
@@ -55,31 +57,29 @@ static bool change(const struct nnv_context *s, const struct nnv_spec *spec, uin
         other->dims[d] = extent;
         if (!refill(s->env->arena, nnv_type(main->operands[main->in[i]].type)->size, other)) return false;
     }
-    return out->inputs && evaluates(s, out);
+    return out->inputs && nnv_shapes_evaluate(s, out, &golden);
 }
 
-/* Executes a model that has been executed, as it must if the same model prepared anew does. False: the case is over. */
-static bool execute_used(struct nnv_shape_fixture *b, const struct nnv_fixture *model) {
+bool nnv_shapes_execute_used(struct nnv_shape_fixture *b) {
     bool cannot = false;
     if (nnv_shapes_try(b, &cannot)) return true;
     if (!cannot) return false;
     struct nnv_shape_fixture anew = *b;
-    anew.prepared = nnv_context_prepare(b->s, model);
+    anew.prepared = nnv_context_prepare(b->s, &b->fixture);
     if (anew.prepared && nnv_shapes_execute(&anew))
         nnv_expect_why(b->s, false, NNVTS_WHY_STATUS,
-                       "execute answered GENERAL_FAILURE behind an execution on other extents; the same model prepared "
-                       "anew executes these inputs");
+                       "execute answered GENERAL_FAILURE behind an execution on other inputs; the same model prepared "
+                       "anew executes these");
     nnv_context_release(b->s, anew.prepared);
     return false;
 }
 
-/* Executes the prepared model on the inputs of spec. False: the case is over. */
-static bool execute(struct nnv_shape_fixture *b, const struct nnv_spec *spec) {
+bool nnv_shapes_execute_other(const struct nnv_shape_fixture *b, const struct nnv_spec *spec) {
     struct nnv_shape_fixture other = {.s = b->s, .mode = b->mode, .prepared = b->prepared};
     if (!nnv_context_model(b->s, spec, &other.fixture)) return false;
     nnv_context_forgive_choices(&other.fixture);
     return nnv_context_request(b->s, &other.fixture, NNV_POOL_READ_ONLY, &other.values) &&
-           execute_used(&other, &b->fixture);
+           nnv_shapes_execute_used(&other);
 }
 
 void nnv_shapes_regrown(struct nnv_shape_fixture *b) {
@@ -94,10 +94,10 @@ void nnv_shapes_regrown(struct nnv_shape_fixture *b) {
             struct nnv_spec other;
             if (!change(b->s, spec, i, d, to, true, &other) && !change(b->s, spec, i, d, to, false, &other)) continue;
             shapes++;
-            if (!execute(b, &other)) return;
+            if (!nnv_shapes_execute_other(b, &other)) return;
         }
     if (shapes == 0)
         nnv_context_decline(b->s, NNVTS_WHY_NOT_APPLICABLE, "no extent of an input may change alone");
     else
-        execute_used(b, &b->fixture);
+        nnv_shapes_execute_used(b);
 }

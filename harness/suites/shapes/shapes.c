@@ -14,7 +14,7 @@
 #include "randgraph/graph/graph.h"
 #include "randgraph/single/single.h"
 
-enum source { SINGLE = 1, ZERO = 2, GRAPH = 4, FIXTURE = 8, FREE = 16 };
+enum source { SINGLE = 1, ZERO = 2, GRAPH = 4, FIXTURE = 8, FREE = 16, INPUTS = 32 };
 
 /** What a case does with each model of its sources. */
 struct shape_case {
@@ -130,6 +130,7 @@ static const struct shape_case cases[] = {
     {"fenced", NNV_OPEN_OUTPUTS, FIXTURE, fenced, NNV_MODE_SYNC, false},
     {"resized", NNV_OPEN_OUTPUTS, FREE, resized, NNV_MODE_SYNC, false},
     {"regrown", EVERYTHING, SINGLE, nnv_shapes_regrown, NNV_MODE_SYNC, true},
+    {"parameters", 0, INPUTS, nnv_shapes_parameters, NNV_MODE_SYNC, false},
     {"outputs_in_burst", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_BURST, false},
     {"outputs_reusable", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_REUSABLE, false},
     {"outputs_async", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_ASYNC, false},
@@ -158,6 +159,7 @@ static enum nnv_status add_op(struct nnv_case_list *list, int tier, size_t i, en
         const bool chosen =
             first || (tier > 0 && (cases[i].every || sig == (op->code + (int)i) % op->nsigs)) || tier > 1;
         if (!chosen || (source == ZERO && !nnv_single_has(op, sig, NNV_FILL_ZERO))) continue;
+        if (source == INPUTS && nnv_single_planned(op, sig, NNV_PLAN_INPUTS) == 0) continue;
         nnv_single_sig_name(op, sig, types, sizeof types);
         snprintf(model, sizeof model, "%s/%s%s", op->name, types, source == ZERO ? "_zero" : "");
         st = add(list, i, source, (uint64_t)sig, model, op, op->name, nnv_type(op->sigs[sig].type[NNV_T])->tag, err);
@@ -195,6 +197,8 @@ static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_
             st = add_op(list, nnv_tier(config), i, SINGLE, ops[k], err);
         for (size_t k = 0; k < n && !st && (cases[i].sources & ZERO); k++)
             st = add_op(list, nnv_tier(config), i, ZERO, ops[k], err);
+        for (size_t k = 0; k < n && !st && (cases[i].sources & INPUTS); k++)
+            st = add_op(list, nnv_tier(config), i, INPUTS, ops[k], err);
         if (!st && (cases[i].sources & GRAPH)) st = add_graphs(list, nnv_tier(config), i, err);
     }
     return st;
@@ -212,9 +216,12 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
         return nnv_graph_build(&o, arena, spec, err);
     }
     const struct nnv_op *op = c->data;
+    const int turn = (int)c->a + (c->b == INPUTS ? (int)c->c : 0);
     const struct nnv_single w = {.op = op,
                                  .sig = (int)c->c,
-                                 .variant = (int)c->a % nnv_single_variants(op),
+                                 .plan = c->b == INPUTS ? NNV_PLAN_INPUTS : NNV_PLAN_VARIANT,
+                                 .variant = turn % nnv_single_variants(op),
+                                 .index = c->b == INPUTS ? 2 * (turn % nnv_single_variants(op)) + 1 : 0,
                                  .mode = c->b == ZERO ? NNV_FILL_ZERO : NNV_FILL_NORMAL,
                                  .seed = config->seed,
                                  .name = c->name};

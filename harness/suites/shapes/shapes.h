@@ -39,6 +39,13 @@ static inline uint32_t nnv_shapes_outputs(const struct nnv_shape_fixture *b) {
 bool nnv_shapes_execute(struct nnv_shape_fixture *b);
 /** The same, but *cannot (false before) tells of GENERAL_FAILURE, and the case is not over. */
 bool nnv_shapes_try(struct nnv_shape_fixture *b, bool *cannot);
+/** Executes a model that has been executed, as it must if the same model prepared anew does. False: the case is over.
+ */
+bool nnv_shapes_execute_used(struct nnv_shape_fixture *b);
+/** The same, on the inputs of spec. */
+bool nnv_shapes_execute_other(const struct nnv_shape_fixture *b, const struct nnv_spec *spec);
+/** The results of spec on its inputs, arena's. False where these do not fit the model, or a result has no elements. */
+bool nnv_shapes_evaluate(const struct nnv_context *s, const struct nnv_spec *spec, struct nnv_golden **out);
 
 /**
  * A case: the prepared model on its inputs, on inputs of which one extent after the other is another, and on the first
@@ -46,6 +53,12 @@ bool nnv_shapes_try(struct nnv_shape_fixture *b, bool *cannot);
  * when it has been executed before, but can when it is prepared anew, is a failure.
  */
 void nnv_shapes_regrown(struct nnv_shape_fixture *b);
+/**
+ * A case: a model whose parameters (begins, sizes, axes, paddings, activations, weights) are inputs is executed with
+ * some values of them, in the same memory with others, and with the first again; and likewise with values that give the
+ * results other shapes, where the model leaves these open.
+ */
+void nnv_shapes_parameters(struct nnv_shape_fixture *b);
 
 /* Cases: each of the first outputs in turn is one byte short; all have one byte; all have room for more. */
 void nnv_shapes_one_too_small(struct nnv_shape_fixture *b);

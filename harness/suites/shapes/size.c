@@ -159,8 +159,8 @@ void nnv_shapes_roomy(struct nnv_shape_fixture *b) {
             memcpy(b->values.pool_data[1] + exact[i].offset, wide.pool_data[1] + l->offset, exact[i].length);
         *l = exact[i];
     }
-    if (run.status == NNVTS_STATUS_GENERAL_FAILURE)
-        nnv_context_decline(s, NNVTS_WHY_OPEN_SHAPES, "the driver can't execute a model whose shapes are left open");
-    else
+    if (run.status != NNVTS_STATUS_GENERAL_FAILURE)
         nnv_context_check_values(s, "execute with buffers that are larger than the outputs", run.status, &b->values);
+    else if (nnv_shapes_execute(b)) /* what it can do with the room that the results need, it can do here */
+        nnv_expect_status(s, "execute with buffers that are larger than the outputs", run.status, NNVTS_STATUS_NONE);
 }

@@ -80,6 +80,26 @@ static void first_shape(struct call *c) {
     if (p->rank == s->dimension_count) memcpy(s->dimensions, p->dims, p->rank * sizeof *p->dims);
 }
 
+/** The first parameter that is an input stays what it was in the first execution. */
+static void keep_parameter(struct call *c) {
+    const struct faulty_prepared *model = (const struct faulty_prepared *)c->prepared;
+    if (c->kind == CALL_RELEASE) {
+        forget(c);
+        return;
+    }
+    for (uint32_t i = 1; i < model->nin && i < c->request->input_count; i++) {
+        const struct nnvts_argument *a = &c->request->inputs[i];
+        if (model->inputs[i].type != ANEURALNETWORKS_TENSOR_INT32 || a->has_no_value) continue;
+        const struct value v = {.data = data_of(c->request, a), .bytes = a->location.length};
+        struct past *p = v.data ? past_of(c) : NULL;
+        if (p && !p->value)
+            remember(p, &v);
+        else if (p && p->bytes == v.bytes)
+            replace_input(c, i, p->value, p->bytes);
+        return;
+    }
+}
+
 /* --------------------------------------------------------------- recurrent state */
 
 /** What output 0, the state, was: the caller's own is not read. */
@@ -264,6 +284,9 @@ static const struct bug bugs[] = {
         "executions of smaller extents behind larger ones", .tamper = longest_result, AND_FORGET),
     BUG("first-shape-reported", "shapes are reported as they were at first",
         "executions of other extents than the first", .tamper = first_shape, AND_FORGET),
+    BUG("parameter-kept", "begins, axes and paddings that are read once",
+        "executions with another value of the first such input of a model", .on = ON(EXECUTE) | ON(RELEASE),
+        .before = keep_parameter),
     BUG_OF(RNN, "rnn-state-kept", "the state of the last execution instead of the caller's",
            "RNN: executions behind the first", .tamper = keep_state, .on = ON(EXECUTE) | ON(RELEASE),
            .before = use_state),
