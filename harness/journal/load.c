@@ -61,14 +61,15 @@ static enum nnv_status take_case(struct nnv_report *r, const struct nnv_list_rea
     return NNV_OK;
 }
 
-static enum nnv_status read_list(struct nnv_report *r, struct nnv_err *err) {
+static enum nnv_status read_list(struct nnv_report *r, const char *folder, const char *name, struct nnv_err *err) {
     struct nnv_list_reader l;
     struct nnv_listed c;
     bool more = true;
     size_t cap = 0;
-    enum nnv_status s = nnv_list_open(r->folder, "cases.tsv", &l, err);
+    enum nnv_status s = nnv_list_open(folder, name, &l, err);
     while (s == NNV_OK && (s = nnv_list_next(&l, &c, &more, err)) == NNV_OK && more)
         s = grow(r, &cap) ? take_case(r, &l, &c, err) : nnv_no_memory(err);
+    r->selection = l.hash;
     nnv_list_close(&l);
     return s;
 }
@@ -131,13 +132,10 @@ static enum nnv_status take_reason(struct nnv_report *r, const char *s, size_t n
     return *out != NULL ? NNV_OK : nnv_no_memory(err);
 }
 
-/** Takes the record that was read last. */
-static enum nnv_status take_record(struct nnv_report *r, const struct nnv_journal_reader *from, struct nnv_err *err) {
-    const struct nnv_line *l = &from->at;
-    const uint32_t i = nnv_map_find(&r->names, l->name);
-    if (i == NNV_MAP_NONE) return nnv_fail(err, NNV_INVALID, "case '%s' is not in cases.tsv", l->name);
+enum nnv_status nnv_report_take(struct nnv_report *r, uint32_t i, const struct nnv_line *l, off_t offset, size_t length,
+                                struct nnv_err *err) {
     struct nnv_report_case *c = &r->item[i];
-    if (c->length > 0) return nnv_fail(err, NNV_INVALID, "case '%s' has a second record", l->name);
+    if (c->length > 0) return nnv_fail(err, NNV_INVALID, "case '%s' has a second record", c->name);
     c->verdict = l->verdict;
     c->why = l->why;
     const uint32_t mode = l->mode == NULL ? NNV_MAP_NONE : number_of(r, &r->modes, l->mode);
@@ -155,10 +153,18 @@ static enum nnv_status take_record(struct nnv_report *r, const struct nnv_journa
     c->expectation = l->expectation;
     c->runs = l->runs;
     c->bad_runs = l->bad_runs;
-    c->offset = from->lines.offset;
-    c->length = from->lines.bytes;
+    c->offset = offset;
+    c->length = length;
     const enum nnv_status s = nnv_uses_add(&r->uses, c->op, l, err);
     return s != NNV_OK || l->reason == NULL ? s : take_reason(r, l->reason, l->reason_bytes, &c->reason, err);
+}
+
+enum nnv_status nnv_report_head(struct nnv_report *r, const struct nnv_journal_reader *from, struct nnv_err *err) {
+    r->header = json_incref(from->header);
+    r->journal = dup(fileno(from->lines.file));
+    enum nnv_status s =
+        r->journal < 0 ? nnv_fail(err, NNV_IO, "%s: %s", from->lines.path, strerror(errno)) : check_count(r, err);
+    return s == NNV_OK ? s : nnv_at(err, s, "%s:1", from->lines.path);
 }
 
 static enum nnv_status read_journal(struct nnv_report *r, struct nnv_err *err) {
@@ -166,13 +172,11 @@ static enum nnv_status read_journal(struct nnv_report *r, struct nnv_err *err) {
     bool more = true;
     enum nnv_status s = nnv_reader_open(r->folder, &from, err);
     if (s != NNV_OK) return s;
-    r->header = json_incref(from.header);
-    r->journal = dup(fileno(from.lines.file));
-    if (r->journal < 0) s = nnv_fail(err, NNV_IO, "%s: %s", from.lines.path, strerror(errno));
-    if (s == NNV_OK) s = check_count(r, err);
-    if (s != NNV_OK) s = nnv_at(err, s, "%s:1", from.lines.path);
+    s = nnv_report_head(r, &from, err);
     while (s == NNV_OK && (s = nnv_reader_next(&from, &more, err)) == NNV_OK && more) {
-        s = take_record(r, &from, err);
+        const uint32_t i = nnv_map_find(&r->names, from.at.name);
+        s = i == NNV_MAP_NONE ? nnv_fail(err, NNV_INVALID, "case '%s' is not in cases.tsv", from.at.name)
+                              : nnv_report_take(r, i, &from.at, from.lines.offset, from.lines.bytes, err);
         if (s != NNV_OK) s = nnv_at(err, s, "%s:%zu", from.lines.path, from.lines.number);
     }
     nnv_reader_close(&from);
@@ -227,22 +231,34 @@ static void read_explained(struct nnv_report *r) {
     json_decref(root);
 }
 
-enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, struct nnv_err *err) {
+enum nnv_status nnv_report_begin(const char *folder, const char *from, const char *list, struct nnv_report **report,
+                                 struct nnv_err *err) {
     struct nnv_report *r = calloc(1, sizeof *r);
     if (r == NULL) return nnv_no_memory(err);
     r->journal = -1;
     r->arena = nnv_arena_new();
     r->folder = strdup(folder);
     r->uses.map.arena = r->uses.devices.arena = r->arena;
-    enum nnv_status s = r->arena == NULL || r->folder == NULL ? nnv_no_memory(err) : read_list(r, err);
-    if (s == NNV_OK) s = read_journal(r, err);
-    if (s != NNV_OK) {
+    enum nnv_status s = r->arena == NULL || r->folder == NULL ? nnv_no_memory(err) : read_list(r, from, list, err);
+    if (s == NNV_OK)
+        *report = r;
+    else
         nnv_report_free(r);
-        return s;
-    }
+    return s;
+}
+
+void nnv_report_settle(struct nnv_report *r) {
     read_explained(r);
     nnv_outcomes_settle(r);
     total(r);
+}
+
+enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, struct nnv_err *err) {
+    struct nnv_report *r = NULL;
+    enum nnv_status s = nnv_report_begin(folder, folder, "cases.tsv", &r, err);
+    if (s == NNV_OK && (s = read_journal(r, err)) != NNV_OK) nnv_report_free(r);
+    if (s != NNV_OK) return s;
+    nnv_report_settle(r);
     *report = r;
     return NNV_OK;
 }

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "harness/journal/line.h"
+#include "harness/journal/reader.h"
 #include "harness/journal/uses.h"
 #include "nnvts/result.h"
 #include "base/map.h"
@@ -62,6 +62,7 @@ struct nnv_report {
     json_t *header; /**< its first line */
     struct nnv_report_case *item;
     size_t count;
+    uint64_t selection;                                    /**< the hash of the list: nnv_selection_add() */
     struct nnv_map names, suites, ops, types, tags, modes; /**< names: the number of a case */
     struct nnv_uses uses;
     struct nnv_map reasons; /**< distinct ones; those beyond a bound with their numbers as '#' */
@@ -82,6 +83,21 @@ struct nnv_report {
     double seconds;
 };
 
+/**
+ * A report that is made piece by piece of a run that is written: the cases of a list, a file of the folder `from`; then
+ * the record of each; then the first line of the journal of `folder`; then what the run came to. *report is the
+ * caller's as soon as it has begun.
+ */
+NNV_USE_RESULT enum nnv_status nnv_report_begin(const char *folder, const char *from, const char *list,
+                                                struct nnv_report **report, struct nnv_err *err);
+/** Takes the record of case i, a line of so many bytes at offset. NNV_INVALID: it has one. */
+NNV_USE_RESULT enum nnv_status nnv_report_take(struct nnv_report *report, uint32_t i, const struct nnv_line *line,
+                                               off_t offset, size_t length, struct nnv_err *err);
+/** Takes the first line; records are read from a descriptor of the report's own. NNV_INVALID: it is of another list. */
+NNV_USE_RESULT enum nnv_status nnv_report_head(struct nnv_report *report, const struct nnv_journal_reader *from,
+                                               struct nnv_err *err);
+/** When all is there: what the folder says of explanations, expectations and flakes, and the counts of the whole. */
+void nnv_report_settle(struct nnv_report *report);
 /** Loads a run. A damaged or foreign file is one clear error; a cut last line of the journal is ignored. */
 NNV_USE_RESULT enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, struct nnv_err *err);
 void nnv_report_free(struct nnv_report *report);

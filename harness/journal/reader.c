@@ -120,12 +120,6 @@ enum nnv_status nnv_list_next(struct nnv_list_reader *l, struct nnv_listed *c, b
     return NNV_OK;
 }
 
-bool nnv_list_is(const struct nnv_list_reader *l, const char *selection, uint64_t cases) {
-    char text[17];
-    snprintf(text, sizeof text, "%016" PRIx64, l->hash);
-    return strcmp(text, selection) == 0 && l->lines.number == cases;
-}
-
 void nnv_list_close(struct nnv_list_reader *l) {
     close_lines(&l->lines);
     forget_replaced(l);

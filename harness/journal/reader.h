@@ -37,8 +37,6 @@ NNV_USE_RESULT enum nnv_status nnv_list_open(const char *folder, const char *nam
 /** The next case; *more is false behind the last. */
 NNV_USE_RESULT enum nnv_status nnv_list_next(struct nnv_list_reader *l, struct nnv_listed *c, bool *more,
                                              struct nnv_err *err);
-/** True if what was read is the selection of this hash, of so many cases. */
-bool nnv_list_is(const struct nnv_list_reader *l, const char *selection, uint64_t cases);
 void nnv_list_close(struct nnv_list_reader *l);
 
 /** A journal that is being read. Zero-initialise. */

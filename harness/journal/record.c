@@ -62,6 +62,12 @@ uint64_t nnv_selection_add(uint64_t hash, const char *name) {
     return nnv_hash_bytes(pair, sizeof pair);
 }
 
+bool nnv_selection_is(uint64_t hash, uint64_t count, const char *selection, uint64_t cases) {
+    char text[17];
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    return strcmp(text, selection) == 0 && count == cases;
+}
+
 void nnv_record_selection(const struct nnv_case *cases, size_t count, char *buf) {
     uint64_t h = 0;
     for (size_t i = 0; i < count; i++) h = nnv_selection_add(h, cases[i].name);

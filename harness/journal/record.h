@@ -86,6 +86,8 @@ void nnv_record_origin(const struct nnv_run_facts *facts, const struct nnv_case 
 void nnv_record_selection(const struct nnv_case *cases, size_t count, char *buf);
 /** That hash with one name more; it begins as 0. */
 uint64_t nnv_selection_add(uint64_t hash, const char *name);
+/** True if the hash of so many names is that of a selection of so many cases, as a first line has both. */
+bool nnv_selection_is(uint64_t hash, uint64_t count, const char *selection, uint64_t cases);
 /** True if the n bytes are one JSON array on one line. */
 bool nnv_json_is_array(const char *s, size_t n);
 

@@ -9,7 +9,6 @@
 #include "harness/runner/audit/clauses.h"
 #include "harness/debug/explain_run.h"
 #include "harness/journal/shards/merge.h"
-#include "harness/journal/load.h"
 #include "reports/report.h"
 
 static const struct nnv_verb_help help = {
@@ -38,14 +37,13 @@ static enum nnv_status tell(const struct nnv_cli *c, const struct nnv_report *re
 }
 
 static enum nnv_status make_reports(struct nnv_cli *c, const struct nnv_merged *merged, struct nnv_err *err) {
-    struct nnv_report *report = NULL;
+    struct nnv_report *report = merged->report;
     enum nnv_status s = merged->dumps > 0 ? nnv_explain_run(c->out, NULL, err) : NNV_OK;
-    if (s == NNV_OK) s = nnv_report_load(c->out, &report, err);
+    nnv_report_settle(report);
     if (s == NNV_OK) s = nnv_clauses_write(report, err);
     if (s == NNV_OK) s = nnv_report_write(report, merged->records < merged->cases, err);
     if (s == NNV_OK) s = tell(c, report, err);
     if (s == NNV_OK) c->code = (int)nnv_report_exit(report);
-    nnv_report_free(report);
     return s;
 }
 
@@ -60,10 +58,12 @@ static enum nnv_status merge(void *own, struct nnv_err *err) {
         .argc = c->argc,
         .argv = c->argv,
     };
-    const enum nnv_status s = nnv_merge(&options, &merged, err);
-    if (s == NNV_OK && merged.missing > 0)
-        fprintf(stderr, "nnvts: %zu of %zu shards are missing\n", merged.missing, merged.shards);
-    return s == NNV_OK ? make_reports(c, &merged, err) : s;
+    enum nnv_status s = nnv_merge(&options, &merged, err);
+    if (s != NNV_OK) return s;
+    if (merged.missing > 0) fprintf(stderr, "nnvts: %zu of %zu shards are missing\n", merged.missing, merged.shards);
+    s = make_reports(c, &merged, err);
+    nnv_report_free(merged.report);
+    return s;
 }
 
 static int run(int argc, char **argv) {

@@ -9,6 +9,7 @@
 #include "base/words.h"
 #include "harness/journal/bundle/bundle.h"
 #include "harness/journal/reader.h"
+#include "harness/journal/record.h"
 #include "harness/journal/verdict.h"
 
 /** What has been found so far. */
@@ -47,7 +48,7 @@ static enum nnv_status read_cases(struct verifier *v, struct nnv_err *err) {
     v->seen = calloc(v->names.count + (size_t)1, sizeof *v->seen);
     if (s == NNV_OK && v->seen == NULL) s = nnv_no_memory(err);
     const uint64_t cases = nnv_json_count(v->r.header, "cases");
-    if (s == NNV_OK && !nnv_list_is(&l, nnv_json_text(v->r.header, "selection", ""), l.lines.number))
+    if (s == NNV_OK && !nnv_selection_is(l.hash, cases, nnv_json_text(v->r.header, "selection", ""), cases))
         wrong(v, "cases.tsv: not the list of cases that the run was begun with");
     if (s == NNV_OK && cases != l.lines.number) wrong(v, "cases.tsv: not as many cases as the journal says");
     nnv_list_close(&l);

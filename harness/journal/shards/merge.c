@@ -15,6 +15,7 @@
 #include "harness/journal/command.h"
 #include "harness/journal/expect/outcome.h"
 #include "harness/journal/journal.h"
+#include "harness/journal/record.h"
 #include "harness/journal/seal.h"
 #include "harness/journal/shards/merge_parts.h"
 
@@ -26,11 +27,10 @@ struct merge {
     struct nnv_part *parts;
     struct nnv_journal folder; /**< out */
     struct nnv_stream journal;
-    struct nnv_arena *arena;
-    struct nnv_map names; /**< of the whole selection */
-    uint32_t *owner;      /**< of each case, the number of its shard; 0: none */
-    bool *done;           /**< it has a record */
-    uint32_t workers;     /**< numbers that are taken */
+    struct nnv_report *report; /**< of the whole */
+    off_t end;                 /**< of the journal, where the next line begins */
+    uint32_t *owner;           /**< of each case, the number of its shard; 0: none */
+    uint32_t workers;          /**< numbers that are taken */
     struct nnv_text line;
     struct nnv_merged *to;
 };
@@ -39,26 +39,6 @@ struct merge {
 
 static enum nnv_status not_its_list(const char *path, struct nnv_err *err) {
     return nnv_fail(err, NNV_INVALID, "%s: not the list of cases that the journal beside it is of", path);
-}
-
-/** Reads the names of the selection. */
-static enum nnv_status read_names(struct merge *m, const char *name, struct nnv_err *err) {
-    const struct nnv_part *first = &m->parts[0];
-    struct nnv_list_reader l;
-    struct nnv_listed c;
-    bool more;
-    enum nnv_status s = nnv_list_open(first->folder, name, &l, err);
-    while (s == NNV_OK && (s = nnv_list_next(&l, &c, &more, err)) == NNV_OK && more) {
-        const uint32_t before = m->names.count;
-        const char *copy = nnv_arena_strdup(m->arena, c.name);
-        if (copy == NULL || nnv_map_add(&m->names, copy) == NNV_MAP_NONE)
-            s = nnv_no_memory(err);
-        else if (m->names.count == before)
-            s = nnv_fail(err, NNV_INVALID, "%s: case '%s' is listed twice", l.lines.path, c.name);
-    }
-    if (s == NNV_OK && !nnv_list_is(&l, first->selection, first->whole)) s = not_its_list(l.lines.path, err);
-    nnv_list_close(&l);
-    return s;
 }
 
 /** The whole selection: its names, and cases.tsv of the merged run. */
@@ -73,8 +53,10 @@ static enum nnv_status take_selection(struct merge *m, struct nnv_err *err) {
     if (s == NNV_OK) s = nnv_file_read(from.data, list_limit, &list, &size, err);
     if (s == NNV_OK) s = nnv_file_write(to.data, list, size, err);
     free(list);
-    if (s == NNV_OK && !nnv_map_reserve(&m->names, (size_t)m->parts[0].whole + 1)) s = nnv_no_memory(err);
-    if (s == NNV_OK) s = read_names(m, name, err);
+    if (s == NNV_OK) s = nnv_report_begin(m->o->out, m->parts[0].folder, name, &m->report, err);
+    if (s == NNV_OK &&
+        !nnv_selection_is(m->report->selection, m->report->count, m->parts[0].selection, m->parts[0].whole))
+        s = not_its_list(from.data, err);
     nnv_text_free(&from);
     nnv_text_free(&to);
     return s;
@@ -82,7 +64,7 @@ static enum nnv_status take_selection(struct merge *m, struct nnv_err *err) {
 
 /** One line of a shard's list. */
 static enum nnv_status take_own(struct merge *m, const struct nnv_part *p, const char *name, struct nnv_err *err) {
-    uint32_t i = nnv_map_find(&m->names, name);
+    uint32_t i = nnv_map_find(&m->report->names, name);
     if (i == NNV_MAP_NONE) return nnv_fail(err, NNV_INVALID, "case '%s' is not one of the whole selection", name);
     if (m->owner[i] != 0)
         return nnv_fail(err, NNV_INVALID, "case '%s' is in shard %" PRIu32 ", too", name, m->owner[i]);
@@ -100,7 +82,8 @@ static enum nnv_status take_list(struct merge *m, const struct nnv_part *p, stru
         s = take_own(m, p, c.name, err);
         if (s != NNV_OK) s = nnv_at(err, s, "%s:%zu", l.lines.path, l.lines.number);
     }
-    if (s == NNV_OK && !nnv_list_is(&l, nnv_json_text(p->reader.header, "selection", ""), p->cases))
+    if (s == NNV_OK &&
+        !nnv_selection_is(l.hash, l.lines.number, nnv_json_text(p->reader.header, "selection", ""), p->cases))
         s = not_its_list(l.lines.path, err);
     nnv_list_close(&l);
     return s;
@@ -109,10 +92,10 @@ static enum nnv_status take_list(struct merge *m, const struct nnv_part *p, stru
 /** Every case must be some shard's, unless shards are missing. */
 static enum nnv_status check_owners(const struct merge *m, struct nnv_err *err) {
     if (m->o->count < m->parts[0].count) return NNV_OK;
-    for (uint32_t i = 0; i < m->names.count; i++)
+    for (uint32_t i = 0; i < m->report->count; i++)
         if (m->owner[i] == 0)
             return nnv_fail(err, NNV_INVALID, "case '%s' is in no shard (were all divided by the same run's times?)",
-                            m->names.key[i]);
+                            m->report->item[i].name);
     return NNV_OK;
 }
 
@@ -153,17 +136,19 @@ static void add_replay(const char *begin, const char *end, const char *dump, con
 
 /**
  * Adds the n bytes of a case line, sound JSON, with worker more to its worker's number and, if dump is not NULL (its
- * dump, relative to a run folder), with a replay line that names the dump below out. *number: the worker's old number.
+ * dump, relative to a run folder), with a replay line that names the dump below out. *number: the worker's old number,
+ * *now the new one; 0: it has none.
  */
 static void add_line(const char *line, size_t n, uint32_t worker, const char *dump, const char *out,
-                     struct nnv_text *text, uint32_t *number) {
+                     struct nnv_text *text, uint32_t *number, uint32_t *now) {
     const char *begin = NULL, *end = NULL, *at = line;
-    *number = 0;
+    *number = *now = 0;
     if (find_member(line, n, "worker", &begin, &end)) {
         const unsigned long long its = strtoull(begin, NULL, 10); /* 0 of what is no number */
         *number = its < UINT32_MAX / 2 ? (uint32_t)its : 0;
         nnv_text_add_n(text, at, (size_t)(begin - at));
-        nnv_text_addf(text, "%" PRIu64, (uint64_t)*number + worker);
+        *now = *number + worker;
+        nnv_text_addf(text, "%" PRIu32, *now);
         at = end;
     }
     if (dump != NULL && find_member(at, (size_t)(line + n - at), "replay", &begin, &end)) {
@@ -217,31 +202,26 @@ static enum nnv_status bring_dump(const char *from, const char *to, const char *
     return s;
 }
 
-/** Marks the case of a record as done. */
-static enum nnv_status mark(struct merge *m, const struct nnv_part *p, const char *name, struct nnv_err *err) {
-    uint32_t i = nnv_map_find(&m->names, name);
-    if (i == NNV_MAP_NONE || m->owner[i] != p->index)
-        return nnv_fail(err, NNV_INVALID, "case '%s' is not one of this shard", name);
-    if (m->done[i]) return nnv_fail(err, NNV_INVALID, "case '%s' has a second record", name);
-    m->done[i] = true;
-    return NNV_OK;
-}
-
 /** The record that was read last. *most: the largest worker's number so far. */
 static enum nnv_status take_record(struct merge *m, const struct nnv_part *p, uint32_t *most, struct nnv_err *err) {
-    const struct nnv_line *l = &p->reader.at;
-    enum nnv_status s = mark(m, p, l->name, err);
-    if (s == NNV_OK && l->dump != NULL) s = bring_dump(p->folder, m->o->out, l->dump, err);
-    if (s != NNV_OK) return s;
+    struct nnv_line l = p->reader.at;
+    const uint32_t i = nnv_map_find(&m->report->names, l.name);
+    if (i == NNV_MAP_NONE || m->owner[i] != p->index)
+        return nnv_fail(err, NNV_INVALID, "case '%s' is not one of this shard", l.name);
     uint32_t number;
     nnv_text_clear(&m->line);
-    add_line(p->reader.lines.line, p->reader.lines.bytes, m->workers, l->dump, m->o->out, &m->line, &number);
+    add_line(p->reader.lines.line, p->reader.lines.bytes, m->workers, l.dump, m->o->out, &m->line, &number, &l.worker);
     if (m->parts[0].reader.sealed) nnv_seal(&m->line, 0);
     nnv_text_add(&m->line, "\n");
+    if (m->line.failed) return nnv_no_memory(err);
     if (number > *most) *most = number;
+    enum nnv_status s = nnv_report_take(m->report, i, &l, m->end, m->line.len - 1, err);
+    if (s == NNV_OK && l.dump != NULL) s = bring_dump(p->folder, m->o->out, l.dump, err);
+    if (s != NNV_OK) return s;
+    m->end += (off_t)m->line.len;
     m->to->records++;
-    m->to->dumps += l->dump != NULL;
-    return m->line.failed ? nnv_no_memory(err) : nnv_stream_add(&m->journal, m->line.data, m->line.len, err);
+    m->to->dumps += l.dump != NULL;
+    return nnv_stream_add(&m->journal, m->line.data, m->line.len, err);
 }
 
 /** The records of a shard. */
@@ -324,11 +304,22 @@ static enum nnv_status write_journal(struct merge *m, struct nnv_err *err) {
     if (s == NNV_OK && (path.failed || header.failed)) s = nnv_no_memory(err);
     if (s == NNV_OK) s = nnv_stream_open(&m->journal, path.data, err);
     if (s == NNV_OK) s = nnv_stream_add(&m->journal, header.data, header.len, err);
+    m->end = (off_t)header.len;
     for (size_t i = 0; i < m->o->count && s == NNV_OK; i++) s = take_records(m, &m->parts[i], err);
     if (s == NNV_OK) s = nnv_stream_end(&m->journal, err);
     nnv_stream_drop(&m->journal);
     nnv_text_free(&path);
     nnv_text_free(&header);
+    return s;
+}
+
+/** The first line as it stands in the merged journal. */
+static enum nnv_status take_head(struct merge *m, struct nnv_err *err) {
+    struct nnv_journal_reader r;
+    enum nnv_status s = nnv_reader_open(m->o->out, &r, err);
+    if (s != NNV_OK) return s;
+    s = nnv_report_head(m->report, &r, err);
+    nnv_reader_close(&r);
     return s;
 }
 
@@ -338,14 +329,14 @@ static enum nnv_status merge_all(struct merge *m, struct nnv_err *err) {
     if (s == NNV_OK) s = clear_out(m, err);
     if (s == NNV_OK) s = take_selection(m, err);
     if (s != NNV_OK) return s;
-    m->owner = calloc(m->names.count + (size_t)1, sizeof *m->owner);
-    m->done = calloc(m->names.count + (size_t)1, sizeof *m->done);
-    if (m->owner == NULL || m->done == NULL) return nnv_no_memory(err);
+    m->owner = calloc(m->report->count + 1, sizeof *m->owner);
+    if (m->owner == NULL) return nnv_no_memory(err);
     for (size_t i = 0; i < m->o->count && s == NNV_OK; i++) s = take_list(m, &m->parts[i], err);
     if (s == NNV_OK) s = check_owners(m, err);
     if (s == NNV_OK) s = write_journal(m, err);
+    if (s == NNV_OK) s = take_head(m, err);
     if (s == NNV_OK) s = merge_flakes(m->o, err);
-    m->to->cases = m->names.count;
+    m->to->cases = m->report->count;
     m->to->shards = m->parts[0].count;
     m->to->missing = m->to->shards - m->o->count;
     return s;
@@ -357,15 +348,15 @@ enum nnv_status nnv_merge(const struct nnv_merge_options *options, struct nnv_me
     *merged = (struct nnv_merged){0};
     struct merge m = {.o = options, .folder = NNV_JOURNAL_NONE, .journal = NNV_STREAM_NONE, .to = merged};
     m.parts = calloc(options->count, sizeof *m.parts);
-    m.arena = nnv_arena_new();
-    enum nnv_status s = m.parts == NULL || m.arena == NULL ? nnv_no_memory(err) : merge_all(&m, err);
+    enum nnv_status s = m.parts == NULL ? nnv_no_memory(err) : merge_all(&m, err);
+    if (s == NNV_OK)
+        merged->report = m.report;
+    else
+        nnv_report_free(m.report);
     if (m.parts != NULL) nnv_parts_close(m.parts, options->count);
     nnv_journal_close(&m.folder);
-    nnv_map_free(&m.names);
     nnv_text_free(&m.line);
     free(m.parts);
-    nnv_arena_free(m.arena);
     free(m.owner);
-    free(m.done);
     return s;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "harness/journal/load.h"
 
 struct nnv_merge_options {
     const char *const *folders; /**< of the shards, in any order */
@@ -20,7 +20,8 @@ struct nnv_merge_options {
 /** What came of it. */
 struct nnv_merged {
     size_t cases, records, dumps;
-    size_t shards, missing; /**< shards that the run has, and how many of them were not given */
+    size_t shards, missing;    /**< shards that the run has, and how many of them were not given */
+    struct nnv_report *report; /**< to be settled, and freed, by the caller */
 };
 
 /**
@@ -29,7 +30,7 @@ struct nnv_merged {
  * links to those of the shards, or copies where that is impossible. A folder of a whole run is one shard of one.
  * NNV_INVALID: a folder is no run, is still running, or is damaged; shards are of another run (driver, build, seed,
  * precision, tier, selection, number or division of shards), there twice or, unless partial is set, missing or not at
- * their end. Memory is that for the names of the cases.
+ * their end: then *merged holds nothing.
  */
 NNV_USE_RESULT enum nnv_status nnv_merge(const struct nnv_merge_options *options, struct nnv_merged *merged,
                                          struct nnv_err *err);

@@ -29,10 +29,10 @@ static void lists(void **state) {
     const struct nnv_case cases[] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
     char selection[17];
     nnv_record_selection(cases, 3, selection);
-    assert_true(nnv_list_is(&l, selection, 3));
-    assert_false(nnv_list_is(&l, selection, 2));
+    assert_true(nnv_selection_is(l.hash, l.lines.number, selection, 3));
+    assert_false(nnv_selection_is(l.hash, l.lines.number, selection, 2));
     nnv_record_selection(cases, 2, selection);
-    assert_false(nnv_list_is(&l, selection, 3));
+    assert_false(nnv_selection_is(l.hash, l.lines.number, selection, 3));
     nnv_list_close(&l);
     fx_put(&f, "cases.tsv", "a\ts\t\0\t\t\n", 8);
     assert_int_equal(nnv_list_open(f.folder, "cases.tsv", &l, &err), NNV_OK);

@@ -125,6 +125,38 @@ static void make(const struct part *p) {
 static struct nnv_merged merged;
 static struct nnv_err error;
 
+/** The report that the merge made on its way is that of the run that it wrote. */
+static void compare_reports(void) {
+    struct nnv_report *its = merged.report, *read;
+    struct nnv_err err = {0};
+    if (nnv_report_load(at("out", ""), &read, &err) != NNV_OK) fail_msg("%s", err.text);
+    nnv_report_settle(its);
+    assert_int_equal(its->count, read->count);
+    assert_int_equal(its->selection, read->selection);
+    assert_true(json_equal(its->header, read->header));
+    assert_memory_equal(its->verdicts, read->verdicts, sizeof its->verdicts);
+    assert_memory_equal(its->outcomes, read->outcomes, sizeof its->outcomes);
+    for (size_t i = 0; i < its->count; i++) {
+        const struct nnv_report_case *a = &its->item[i], *b = &read->item[i];
+        json_t *record, *same;
+        assert_string_equal(a->name, b->name);
+        assert_string_equal(a->tags, b->tags);
+        assert_string_equal(a->reason, b->reason);
+        assert_int_equal(a->verdict, b->verdict);
+        assert_int_equal(a->worker, b->worker);
+        assert_int_equal(a->offset, b->offset);
+        assert_int_equal(a->length, b->length);
+        assert_true(a->ms == b->ms && a->compared == b->compared && a->op == b->op && a->type == b->type);
+        assert_int_equal(nnv_report_record(its, i, &record, &err), NNV_OK);
+        assert_int_equal(nnv_report_record(read, i, &same, &err), NNV_OK);
+        assert_true(record == same || json_equal(record, same)); /* both NULL: none */
+        json_decref(record);
+        json_decref(same);
+    }
+    nnv_report_free(its);
+    nnv_report_free(read);
+}
+
 /** Merges the folders below root, named with spaces between them, into root/out. */
 static enum nnv_status merge(const char *folders, bool partial) {
     char arg0[] = "nnvts", arg1[] = "m\xff", *argv[] = {arg0, arg1, NULL}, names[512];
@@ -139,7 +171,9 @@ static enum nnv_status merge(const char *folders, bool partial) {
     const struct nnv_merge_options o = {
         .folders = list, .count = n, .out = at("out", ""), .partial = partial, .argc = 2, .argv = argv};
     error = (struct nnv_err){0};
-    return nnv_merge(&o, &merged, &error);
+    const enum nnv_status s = nnv_merge(&o, &merged, &error);
+    if (s == NNV_OK) compare_reports();
+    return s;
 }
 
 static void merge_well(const char *folders) {
@@ -378,6 +412,7 @@ static void dumps_are_copied(void **state) {
     const char *folders[] = {far};
     const struct nnv_merge_options o = {.folders = folders, .count = 1, .out = at("out", "")};
     if (nnv_merge(&o, &merged, &err) != NNV_OK) fail_msg("%s", err.text);
+    nnv_report_free(merged.report);
     assert_file(at("out", "dumps/a.json"), "far");
     assert_int_equal(remove_folder(far), 0);
 }
@@ -504,7 +539,7 @@ static void lists_that_do_not_fit(void **state) {
     put_list(at("s1", "selection.tsv"), "abcdf");
     refused("s1 s2 s3", "s1/selection.tsv: not the list of cases that the journal beside it is of");
     put_list(at("s1", "selection.tsv"), "abcda");
-    refused("s1 s2 s3", "s1/selection.tsv: case 'a' is listed twice");
+    refused("s1 s2 s3", "s1/selection.tsv:5: case 'a' is listed twice");
     make(&first);
     put_list(at("s3", "cases.tsv"), "d");
     snprintf(words, sizeof words, "%s/s3/cases.tsv:1: case 'd' is in shard 1, too", root);
