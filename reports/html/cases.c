@@ -59,15 +59,67 @@ static int by_line(const void *pa, const void *pb, void *items) {
     return order == 0 ? compare(ia, ib) : order;
 }
 
-/** What the section has taken of its room. */
-struct room {
-    bool all;   /**< every case is listed */
-    size_t end; /**< of the page, where the lists end */
-    size_t groups;
+/** The cases of a suite and an operation. */
+struct group {
+    uint32_t suite, op;
+    size_t n[NNVTS_VERDICT_COUNT];
 };
 
+/** What is listed. */
+struct lists {
+    struct group *group;
+    size_t groups;
+    size_t *order; /**< of the cases with a line: all, or those that went wrong */
+    size_t count;
+    size_t end; /**< of the page, where the lists end */
+};
+
+static bool is_fine(enum nnvts_verdict v) { return v == NNVTS_PASS || v == NNVTS_UNSUPPORTED || v == NNVTS_SKIP; }
+
+static int by_group(const void *pa, const void *pb) {
+    const struct group *a = pa, *b = pb;
+    const int order = compare(a->suite, b->suite);
+    return order != 0 ? order : compare(a->op, b->op);
+}
+
+/** Counts the groups of a run, and sorts them. False when out of memory. */
+static bool find_groups(const struct nnv_report *r, struct lists *l) {
+    struct nnv_id_map ids = {0};
+    size_t cap = 0;
+    bool ok = true;
+    for (size_t i = 0; i < r->count && ok; i++) {
+        const struct nnv_report_case *c = &r->item[i];
+        const uint32_t g = nnv_id_add(&ids, (uint64_t)c->suite << 32 | c->op);
+        if (g != NNV_MAP_NONE && g == cap) {
+            struct group *more = realloc(l->group, (cap = 2 * cap + 64) * sizeof *more);
+            l->group = more != NULL ? more : l->group;
+            ok = more != NULL;
+        }
+        ok = ok && g != NNV_MAP_NONE;
+        if (ok && g == l->groups) l->group[l->groups++] = (struct group){.suite = c->suite, .op = c->op};
+        if (ok) l->group[g].n[c->verdict]++;
+    }
+    nnv_id_free(&ids);
+    if (ok && l->groups > 0) qsort(l->group, l->groups, sizeof *l->group, by_group);
+    return ok;
+}
+
+/** Sorts the cases that have a line. False when out of memory. */
+static bool sort_cases(const struct nnv_report *r, struct lists *l) {
+    const bool all = r->count <= ALL_MAX;
+    size_t n = 0;
+    for (size_t i = 0; i < r->count; i++) n += all || !is_fine(r->item[i].verdict);
+    l->order = malloc((n + 1) * sizeof *l->order);
+    if (l->order == NULL) return false;
+    for (size_t i = 0; i < r->count; i++)
+        if (all || !is_fine(r->item[i].verdict)) l->order[l->count++] = i;
+    if (n > 0) qsort_r(l->order, n, sizeof *l->order, by_line, r->item);
+    return true;
+}
+
 /** Adds one line: what the names share, then the last part of each on a line of the source. */
-static size_t add_line(struct nnv_html *h, const size_t *order, size_t k) {
+static size_t add_line(struct nnv_html *h, const struct lists *l, size_t k) {
+    const size_t *order = l->order;
     struct nnv_text *t = &h->t;
     const struct nnv_report_case *first = &h->r->item[order[k]];
     size_t prefix = prefix_length(first->name);
@@ -81,7 +133,7 @@ static size_t add_line(struct nnv_html *h, const size_t *order, size_t k) {
         nnv_text_add_xml(t, shared);
     free(shared);
     nnv_text_add(t, "</i>");
-    for (; k < h->r->count && same_line(first, &h->r->item[order[k]]); k++) {
+    for (; k < l->count && same_line(first, &h->r->item[order[k]]); k++) {
         nnv_text_add(t, "\n");
         nnv_text_add_xml(t, h->r->item[order[k]].name + prefix);
     }
@@ -89,20 +141,18 @@ static size_t add_line(struct nnv_html *h, const size_t *order, size_t k) {
     return k;
 }
 
-/** Adds the lines of a group, or says how many of its cases are not listed. */
-static size_t add_lines(struct nnv_html *h, const size_t *order, size_t k, const struct room *room) {
-    const struct nnv_report_case *item = h->r->item, *first = &item[order[k]];
+/** Adds the lines of a group, and says how many of its cases are not listed. */
+static size_t add_lines(struct nnv_html *h, const struct lists *l, const struct group *g, size_t k) {
+    const struct nnv_report_case *item = h->r->item;
+    const bool all = h->r->count <= ALL_MAX;
     size_t left_out = 0;
+    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) left_out += g->n[v];
     nnv_text_add(&h->t, "<ul>\n");
-    while (k < h->r->count && same_group(first, &item[order[k]])) {
-        const enum nnvts_verdict v = item[order[k]].verdict;
-        const bool fine = v == NNVTS_PASS || v == NNVTS_UNSUPPORTED || v == NNVTS_SKIP;
-        if (room->all || (!fine && h->t.len < room->end)) {
-            k = add_line(h, order, k);
-        } else {
-            left_out++;
-            k++;
-        }
+    while (k < l->count && item[l->order[k]].suite == g->suite && item[l->order[k]].op == g->op) {
+        const bool room = all || h->t.len < l->end;
+        const size_t next = room ? add_line(h, l, k) : k + 1;
+        left_out -= room ? next - k : 0;
+        k = next;
     }
     nnv_text_add(&h->t, "</ul>");
     if (left_out > 0)
@@ -111,17 +161,14 @@ static size_t add_lines(struct nnv_html *h, const size_t *order, size_t k, const
     return k;
 }
 
-static size_t add_group(struct nnv_html *h, const size_t *order, size_t k, const struct room *room) {
+/** Adds a group, whose cases with a line begin at k of their order. */
+static size_t add_group(struct nnv_html *h, const struct lists *l, const struct group *g, size_t k) {
     struct nnv_text *t = &h->t;
-    const struct nnv_report_case *first = &h->r->item[order[k]];
-    size_t n[NNVTS_VERDICT_COUNT] = {0};
-    for (size_t j = k; j < h->r->count && same_group(first, &h->r->item[order[j]]); j++)
-        n[h->r->item[order[j]].verdict]++;
-    const char *suite = h->r->suites.key[first->suite], *op = h->r->ops.key[first->op];
-    nnv_text_addf(t, "<details class=\"group\" id=\"g%u-%u\" data-s=\"", first->suite, first->op);
+    const char *suite = h->r->suites.key[g->suite], *op = h->r->ops.key[g->op];
+    nnv_text_addf(t, "<details class=\"group\" id=\"g%u-%u\" data-s=\"", g->suite, g->op);
     nnv_text_add_xml(t, suite);
     nnv_page_text(t, "\" data-o=\"", op, "\"><summary>");
-    nnv_html_sign(t, nnv_html_worst(n));
+    nnv_html_sign(t, nnv_html_worst(g->n));
     nnv_text_add(t, " ");
     nnv_text_add_xml(t, suite);
     if (*op != '\0') {
@@ -129,32 +176,34 @@ static size_t add_group(struct nnv_html *h, const size_t *order, size_t k, const
         nnv_text_add_xml(t, op);
     }
     nnv_text_add(t, " <span class=\"soft\">");
-    nnv_html_counts(t, n);
+    nnv_html_counts(t, g->n);
     nnv_text_add(t, "</span></summary>\n");
-    k = add_lines(h, order, k, room);
+    k = add_lines(h, l, g, k);
     nnv_text_add(t, "</details>\n");
     return k;
 }
 
 enum nnv_status nnv_html_cases(struct nnv_html *h, struct nnv_err *err) {
-    size_t *order = calloc(h->r->count + 1, sizeof *order);
-    if (order == NULL) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the list of cases");
-    for (size_t i = 0; i < h->r->count; i++) order[i] = i;
-    if (h->r->count > 0) qsort_r(order, h->r->count, sizeof *order, by_line, h->r->item);
-    struct room room = {.all = h->r->count <= ALL_MAX};
+    const bool all = h->r->count <= ALL_MAX;
+    struct lists l = {0};
+    const bool ok = find_groups(h->r, &l) && sort_cases(h->r, &l);
     nnv_text_addf(&h->t,
                   "<section id=\"cases\">\n<h2>Cases <span class=\"n soft\">%s</span></h2>\n<p class=\"lead\">%s Each "
                   "line has what the names share, then how they end.</p>\n",
                   nnv_count(h->r->count).s,
-                  room.all ? "Every case of the run."
-                           : "The run has too many cases to list them all: these are the ones that went wrong, as far "
-                             "as there is room, and counts of the others.");
-    room.end = h->t.len + LISTED_BYTES;
-    size_t k = 0;
-    while (k < h->r->count && (room.all || room.groups++ < GROUPS_MAX)) k = add_group(h, order, k, &room);
-    if (k < h->r->count)
-        nnv_text_addf(&h->t, "<p class=\"soft\">and %s cases in more operations</p>\n", nnv_count(h->r->count - k).s);
+                  all ? "Every case of the run."
+                      : "The run has too many cases to list them all: these are the ones that went wrong, as far "
+                        "as there is room, and counts of the others.");
+    l.end = h->t.len + LISTED_BYTES;
+    const size_t shown = all || l.groups < GROUPS_MAX ? l.groups : GROUPS_MAX;
+    size_t k = 0, left_out = 0;
+    for (size_t g = 0; g < shown && ok; g++) k = add_group(h, &l, &l.group[g], k);
+    for (size_t g = shown; g < l.groups; g++)
+        for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) left_out += l.group[g].n[v];
+    if (left_out > 0)
+        nnv_text_addf(&h->t, "<p class=\"soft\">and %s cases in more operations</p>\n", nnv_count(left_out).s);
     nnv_text_add(&h->t, "</section>\n");
-    free(order);
-    return NNV_OK;
+    free(l.group);
+    free(l.order);
+    return ok ? NNV_OK : nnv_fail(err, NNV_NO_MEMORY, "out of memory for the list of cases");
 }

@@ -84,7 +84,7 @@ static enum nnv_status add_ops(struct nnv_clause_book *b, struct nnv_arena *aren
 }
 
 enum nnv_status nnv_clause_book(struct nnv_arena *arena, struct nnv_clause_book *b, struct nnv_err *err) {
-    *b = (struct nnv_clause_book){0};
+    *b = (struct nnv_clause_book){.arena = arena, .names.arena = arena};
     enum nnv_status st = nnv_clauses(arena, &b->all, err);
     if (st) return st;
     b->reason = NNV_NEW(arena, const char *, b->all.count);
@@ -117,28 +117,44 @@ static bool matches(const char *globs, const char *name) {
     return found;
 }
 
-static void take(struct nnv_clause_book *b, const struct nnv_clause_row *r, const char *name, const char *type) {
+static void take(struct nnv_case_clauses *found, const struct nnv_clause_row *r, const char *name, const char *type) {
     if (*name < 'a' || *name > 'z' || !(r->letters >> (*name - 'a') & 1)) return; /* of another suite */
-    if (b->nfound == NNV_CASE_CLAUSES_MAX || (r->type && strcmp(r->type, type) != 0)) return;
-    if (matches(r->globs, name)) b->found[b->nfound++] = r->clause;
+    if (found->count == NNV_CASE_CLAUSES_MAX || (r->type && strcmp(r->type, type) != 0)) return;
+    if (matches(r->globs, name)) found->number[found->count++] = r->clause;
+}
+
+static void find(const struct nnv_clause_book *b, const char *name, const char *op, const char *type,
+                 struct nnv_case_clauses *found) {
+    found->count = 0;
+    for (uint32_t i = 0; i < b->rows; i++) take(found, &b->row[i], name, type);
+    const uint32_t k = nnv_map_find(&b->ops, op);
+    for (uint32_t i = k == NNV_MAP_NONE ? 0 : b->first[k]; k != NNV_MAP_NONE && i < b->first[k + 1]; i++)
+        take(found, &b->of_op[i], name, type);
+}
+
+/** A copy of what was found for the n bytes at name, for others of that name; without memory there is none. */
+static void remember(struct nnv_clause_book *b, const char *name, size_t n) {
+    char *copy = NNV_NEW(b->arena, char, n + 1);
+    struct nnv_case_clauses *found = NNV_NEW(b->arena, struct nnv_case_clauses, 1);
+    if (!copy || !found) return;
+    memcpy(copy, name, n);
+    copy[n] = '\0';
+    *found = b->found;
+    (void)nnv_map_put(&b->names, copy, found);
 }
 
 uint32_t nnv_clauses_of_case(struct nnv_clause_book *b, const char *name, const char *op, const char *type,
                              const uint32_t **numbers) {
     const char *end = strrchr(name, '/');
     const size_t n = end && strspn(end + 1, "0123456789") == strlen(end + 1) ? (size_t)(end + 1 - name) : strlen(name);
-    *numbers = b->found;
     /* A name without its number tells operation and type where it is of a suite of single operations. */
     const bool single = strncmp(name, "ops/", 4) == 0;
-    if (single && n == b->last_length && memcmp(b->last, name, n) == 0) return b->nfound;
-    b->nfound = 0;
-    for (uint32_t i = 0; i < b->rows; i++) take(b, &b->row[i], name, type);
-    const uint32_t k = nnv_map_find(&b->ops, op);
-    for (uint32_t i = k == NNV_MAP_NONE ? 0 : b->first[k]; k != NNV_MAP_NONE && i < b->first[k + 1]; i++)
-        take(b, &b->of_op[i], name, type);
-    b->last_length = single && n < sizeof b->last ? n : 0;
-    memcpy(b->last, name, b->last_length);
-    return b->nfound;
+    const uint32_t known = single ? nnv_map_find_n(&b->names, name, n) : NNV_MAP_NONE;
+    const struct nnv_case_clauses *found = known == NNV_MAP_NONE ? &b->found : b->names.value[known];
+    if (known == NNV_MAP_NONE) find(b, name, op, type, &b->found);
+    if (known == NNV_MAP_NONE && single) remember(b, name, n);
+    *numbers = found->number;
+    return found->count;
 }
 
 /* -------------------------------------------------------------------------- a run */

@@ -26,10 +26,11 @@ struct nnv_clause_book {
     uint32_t rows, of_ops;
     struct nnv_map ops; /**< operations; number n has the rows of_op[first[n]] to of_op[first[n + 1]] */
     uint32_t *first;
-    /* The clauses of the last case: neighbours, which differ by their last number only, have the same. */
-    char last[256];
-    size_t last_length;
-    uint32_t found[NNV_CASE_CLAUSES_MAX], nfound;
+    struct nnv_arena *arena;
+    struct nnv_map names; /**< of single operations, without their last number: the found clauses of each */
+    struct nnv_case_clauses {
+        uint32_t count, number[NNV_CASE_CLAUSES_MAX];
+    } found; /**< of the last case */
 };
 
 /** Reads the table; everything is arena's. NNV_INTERNAL: it names a clause that there is not. */
