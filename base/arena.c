@@ -62,33 +62,39 @@ static struct block *next_block(struct nnv_arena *a, size_t need) {
     return a->current = b;
 }
 
-/* count * size bytes, not zeroed; *bytes is the product. */
-static void *take(struct nnv_arena *a, size_t count, size_t size, size_t *bytes) {
-    if (__builtin_mul_overflow(count, size, bytes) || *bytes > SIZE_MAX / 2) return NULL;
-    size_t need = (*bytes + (*bytes == 0) + ALIGN - 1) / ALIGN * ALIGN;
+/* Bytes, not zeroed. */
+static void *take(struct nnv_arena *a, size_t bytes, size_t align) {
     struct block *b = a->current;
-    if (!b || b->size - b->used < need) b = next_block(a, need);
-    if (!b) return NULL;
-    char *p = (char *)b + ALIGN + b->used;
-    b->used += need;
-    a->used += need;
-    return p;
+    size_t at = b ? (b->used + align - 1) / align * align : 0; /* a block's size is a multiple of ALIGN */
+    if (bytes > SIZE_MAX / 2) return NULL;
+    bytes += bytes == 0;
+    if (!b || b->size - at < bytes) {
+        b = next_block(a, (bytes + ALIGN - 1) / ALIGN * ALIGN);
+        if (!b) return NULL;
+        at = (b->used + align - 1) / align * align;
+    }
+    a->used += at + bytes - b->used;
+    b->used = at + bytes;
+    return (char *)b + ALIGN + at;
 }
 
 void *nnv_arena_alloc(struct nnv_arena *a, size_t count, size_t size) {
     size_t bytes;
-    void *p = take(a, count, size, &bytes);
+    void *p = __builtin_mul_overflow(count, size, &bytes) ? NULL : take(a, bytes, ALIGN);
     return p ? memset(p, 0, bytes) : NULL;
 }
 
 void *nnv_arena_copy(struct nnv_arena *a, const void *src, size_t size) {
-    size_t bytes;
-    void *p = take(a, 1, size, &bytes);
+    void *p = take(a, size, ALIGN);
     if (p && size) memcpy(p, src, size);
     return p;
 }
 
-char *nnv_arena_strdup(struct nnv_arena *a, const char *s) { return nnv_arena_copy(a, s, strlen(s) + 1); }
+char *nnv_arena_strdup(struct nnv_arena *a, const char *s) {
+    const size_t size = strlen(s) + 1;
+    char *p = take(a, size, 1);
+    return p ? memcpy(p, s, size) : NULL;
+}
 
 char *nnv_arena_printf(struct nnv_arena *a, const char *fmt, ...) {
     va_list ap, again;
@@ -96,8 +102,7 @@ char *nnv_arena_printf(struct nnv_arena *a, const char *fmt, ...) {
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
-    size_t bytes;
-    char *p = n < 0 ? NULL : take(a, (size_t)n + 1, 1, &bytes);
+    char *p = n < 0 ? NULL : take(a, (size_t)n + 1, 1);
     if (p) vsnprintf(p, (size_t)n + 1, fmt, again);
     va_end(again);
     return p;

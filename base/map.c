@@ -74,13 +74,9 @@ static void *keys_reserve(struct nnv_index *ix, struct nnv_arena *arena, void *k
 /* -------------------------------------------------------------------- strings */
 
 bool nnv_map_reserve(struct nnv_map *m, size_t n) {
-    size_t cap = m->cap;
-    void **value = keys_reserve(&m->index, m->arena, m->value, &cap, n, sizeof *value);
-    if (!value) return n == 0;
-    m->value = value;
     const char **key = keys_reserve(&m->index, m->arena, m->key, &m->cap, n, sizeof *key);
     if (key) m->key = key;
-    return key;
+    return key || n == 0;
 }
 
 static uint32_t find(const struct nnv_map *m, const char *key, size_t len, uint64_t hash) {
@@ -101,15 +97,15 @@ uint32_t nnv_map_add(struct nnv_map *m, const char *key) {
     uint64_t hash = nnv_hash_bytes(key, len);
     uint32_t k = find(m, key, len, hash);
     if (k != NNV_MAP_NONE || !nnv_map_reserve(m, (size_t)m->count + 1)) return k;
-    m->key[m->count] = key;
-    m->value[m->count++] = NULL;
+    m->key[m->count++] = key;
     return nnv_index_add(&m->index, hash);
 }
 
 bool nnv_map_put(struct nnv_map *m, const char *key, void *value) {
     const uint32_t k = nnv_map_add(m, key);
-    if (k != NNV_MAP_NONE) m->value[k] = value;
-    return k != NNV_MAP_NONE;
+    if (k == NNV_MAP_NONE || !nnv_grow(m->arena, &m->value, k, &m->values, sizeof *m->value)) return false;
+    m->value[k] = value;
+    return true;
 }
 
 void nnv_map_free(struct nnv_map *m) {

@@ -40,9 +40,9 @@ void nnv_index_free(struct nnv_index *ix);
 struct nnv_map {
     struct nnv_arena *arena; /**< NULL: malloc */
     const char **key;        /**< count keys, by number */
-    void **value;            /**< one for each; NULL unless nnv_map_put() has set it */
+    void **value;            /**< of the first keys: nnv_map_value() */
     uint32_t count;
-    size_t cap;
+    size_t cap, values; /**< room of key, and of value */
     struct nnv_index index;
 };
 
@@ -54,6 +54,8 @@ uint32_t nnv_map_find(const struct nnv_map *m, const char *key);
 uint32_t nnv_map_find_n(const struct nnv_map *m, const char *key, size_t len);
 /** The number of key, added if it is new (then it is the old count). NNV_MAP_NONE when out of memory. */
 uint32_t nnv_map_add(struct nnv_map *m, const char *key);
+/** The value of key number k: NULL unless nnv_map_put() has set it. */
+static inline void *nnv_map_value(const struct nnv_map *m, uint32_t k) { return k < m->values ? m->value[k] : NULL; }
 /** Sets the value of key, old or new; false when out of memory. */
 bool nnv_map_put(struct nnv_map *m, const char *key, void *value);
 /** Forgets all keys and frees the memory. */

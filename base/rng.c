@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/rng.h"
 
+#include <endian.h>
 #include <string.h>
 
 /* SplitMix64 (Steele, Lea, Flood 2014): number i of a stream is a mix of key + i * GOLDEN. */
@@ -59,10 +60,11 @@ uint64_t nnv_hash_words(const void *p, uint64_t n) {
     for (; at + STEP <= n; at += STEP)
         for (uint64_t k = 0; k < LANES; k++) {
             memcpy(&word, byte + at + 8 * k, 8);
-            lane[k] = (lane[k] ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+            lane[k] = (lane[k] ^ le64toh(word)) * UINT64_C(0x9e3779b97f4a7c15);
             lane[k] ^= lane[k] >> 29;
         }
     lane[LANES] = nnv_hash_bytes(byte + at, n - at);
     lane[LANES + 1] = n;
+    for (uint64_t k = 0; k < LANES + 2; k++) lane[k] = htole64(lane[k]);
     return nnv_hash_bytes(lane, sizeof lane);
 }

@@ -28,8 +28,10 @@ double nnv_rng_normal(struct nnv_rng *r);
 uint64_t nnv_hash_str(const char *s);
 /** 64-bit hash of bytes. */
 uint64_t nnv_hash_bytes(const void *p, uint64_t n);
-/** Another one, of large data, in an eighth of the time: four sums side by side, each over every fourth word of eight
- * bytes. It depends on the byte order of the machine. */
+/**
+ * Another one, of large data, in an eighth of the time: four sums side by side, each over every fourth word of eight
+ * bytes, the least significant byte first.
+ */
 uint64_t nnv_hash_words(const void *p, uint64_t n);
 
 #endif

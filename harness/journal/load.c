@@ -14,6 +14,7 @@
 
 /* Reasons: beyond the first bound only what they have in common is kept, beyond the second nothing. */
 enum { REASONS_WHOLE = 32 << 20, REASONS_MAX = 48 << 20 };
+static const struct nnv_cause no_cause;
 static const char no_room[] = "one of very many different reasons: journal.jsonl has it";
 
 /* ---------------------------------------------------------------- cases.tsv */
@@ -40,7 +41,7 @@ static bool grow(struct nnv_report *r, size_t *cap) {
 static enum nnv_status take_case(struct nnv_report *r, const struct nnv_list_reader *l, const struct nnv_listed *c,
                                  struct nnv_err *err) {
     const uint32_t before = r->names.count;
-    const uint32_t name = number_of(r, &r->names, c->name), tags = number_of(r, &r->tags, c->tags);
+    const uint32_t name = number_of(r, &r->names, c->name);
     if (name != NNV_MAP_NONE && r->names.count == before)
         return nnv_fail(err, NNV_INVALID, "%s:%zu: case '%s' is listed twice", l->lines.path, l->lines.number, c->name);
     struct nnv_report_case *to = &r->item[r->count];
@@ -48,15 +49,17 @@ static enum nnv_status take_case(struct nnv_report *r, const struct nnv_list_rea
         .suite = number_of(r, &r->suites, c->suite),
         .op = number_of(r, &r->ops, c->op),
         .type = number_of(r, &r->types, c->type),
+        .tags = number_of(r, &r->tags, c->tags),
         .verdict = NNVTS_NOTRUN,
         .reason = "",
+        .cause = &no_cause,
+        .mode = NNV_MAP_NONE,
         .expectation = NNV_ENTRY_NONE,
     };
-    if (name == NNV_MAP_NONE || tags == NNV_MAP_NONE || to->suite == NNV_MAP_NONE || to->op == NNV_MAP_NONE ||
-        to->type == NNV_MAP_NONE)
+    if (name == NNV_MAP_NONE || to->suite == NNV_MAP_NONE || to->op == NNV_MAP_NONE || to->type == NNV_MAP_NONE ||
+        to->tags == NNV_MAP_NONE)
         return nnv_no_memory(err);
     to->name = r->names.key[name];
-    to->tags = r->tags.key[tags];
     r->count++;
     return NNV_OK;
 }
@@ -136,11 +139,11 @@ enum nnv_status nnv_report_take(struct nnv_report *r, uint32_t i, const struct n
                                 struct nnv_err *err) {
     struct nnv_report_case *c = &r->item[i];
     if (c->length > 0) return nnv_fail(err, NNV_INVALID, "case '%s' has a second record", c->name);
+    if (length > UINT32_MAX) return nnv_fail(err, NNV_INVALID, "the record of case '%s' is too long", c->name);
     c->verdict = l->verdict;
     c->why = l->why;
-    const uint32_t mode = l->mode == NULL ? NNV_MAP_NONE : number_of(r, &r->modes, l->mode);
-    if (l->mode != NULL && mode == NNV_MAP_NONE) return nnv_no_memory(err);
-    c->mode = mode == NNV_MAP_NONE ? NULL : r->modes.key[mode];
+    c->mode = l->mode == NULL ? NNV_MAP_NONE : number_of(r, &r->modes, l->mode);
+    if (l->mode != NULL && c->mode == NNV_MAP_NONE) return nnv_no_memory(err);
     c->compared = l->compared;
     c->not_compared = l->not_compared;
     c->values = l->values;
@@ -154,7 +157,7 @@ enum nnv_status nnv_report_take(struct nnv_report *r, uint32_t i, const struct n
     c->runs = l->runs;
     c->bad_runs = l->bad_runs;
     c->offset = offset;
-    c->length = length;
+    c->length = (uint32_t)length;
     const enum nnv_status s = nnv_uses_add(&r->uses, c->op, l, err);
     return s != NNV_OK || l->reason == NULL ? s : take_reason(r, l->reason, l->reason_bytes, &c->reason, err);
 }
@@ -219,14 +222,17 @@ static void read_explained(struct nnv_report *r) {
         const char *words = nnv_json_text(value, "words", ""), *where = nnv_json_text(value, "where", "");
         const char *promise = nnv_json_text(value, "right_if", "");
         if (i == NNV_MAP_NONE) continue;
-        r->item[i].tried = json_is_true(json_object_get(value, "tried"));
-        r->item[i].untried = json_is_false(json_object_get(value, "tried"));
-        if (*where) r->item[i].where = nnv_arena_strdup(r->arena, where);
-        r->item[i].explained_op = nnv_arena_strdup(r->arena, nnv_json_text(value, "op", ""));
-        r->item[i].promise = *promise != '\0';
-        if (!r->item[i].explained_op || (*words == '\0' && *promise == '\0')) continue;
-        r->item[i].explained = *promise ? nnv_arena_printf(r->arena, "within the budget if %s", promise)
+        struct nnv_cause *cause = NNV_NEW(r->arena, struct nnv_cause, 1);
+        if (cause == NULL) continue;
+        cause->tried = json_is_true(json_object_get(value, "tried"));
+        cause->untried = json_is_false(json_object_get(value, "tried"));
+        if (*where) cause->where = nnv_arena_strdup(r->arena, where);
+        cause->op = nnv_arena_strdup(r->arena, nnv_json_text(value, "op", ""));
+        cause->promise = *promise != '\0';
+        if (cause->op != NULL && (*words != '\0' || *promise != '\0'))
+            cause->explained = *promise ? nnv_arena_printf(r->arena, "within the budget if %s", promise)
                                         : nnv_arena_strdup(r->arena, words);
+        r->item[i].cause = cause;
     }
     json_decref(root);
 }

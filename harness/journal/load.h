@@ -30,29 +30,33 @@ enum { NNV_REPORT_REASON_MAX = 512 };
  */
 #define NNV_COVERAGE_FILE "coverage.json"
 
-/** A selected case. Strings are valid UTF-8 and live as long as the report. */
-struct nnv_report_case {
-    const char *name, *tags;
-    uint32_t suite, op, type; /**< numbers in the maps of the report; op and type may be "" */
-    enum nnvts_verdict verdict;
-    enum nnvts_reason why;
-    const char *mode; /**< of the execution that failed; NULL: not said */
-    uint64_t compared, not_compared, values;
-    double ms;
-    double driver_us;
-    const char *reason; /**< its first line, cut to NNV_REPORT_REASON_MAX bytes; "" if there is none. Cases share it. */
-    const char *explained, *explained_op; /**< what the driver seems to do, to which operation; NULL: not known */
-    bool promise;                         /**< explained is a weaker promise of its arithmetic, no mistake */
-    bool tried;                           /**< it was to be explained, and could not be */
-    bool untried;                         /**< others of its kind were tried, it left no dump */
+/** What explained.json says of a failure. */
+struct nnv_cause {
+    const char *explained, *op; /**< what the driver seems to do, to which operation; NULL: not known */
     const char *where;          /**< "only where stride is 2x2": the condition under which it fails, or NULL */
-    off_t offset;               /**< of its line in the journal */
-    size_t length;              /**< 0: no record */
-    enum nnvts_outcome outcome; /**< against the expectations of the run */
-    uint32_t expectation;       /**< number of its entry, NNV_ENTRY_NONE: none */
-    uint32_t worker, turn;      /**< it was this worker's case of this number; 0: not known */
-    uint32_t runs, bad_runs;    /**< where it was repeated; else 0 */
-    bool drift;                 /**< its record says what grew */
+    bool promise;               /**< explained is a weaker promise of its arithmetic, no mistake */
+    bool tried;                 /**< it was to be explained, and could not be */
+    bool untried;               /**< others of its kind were tried, it left no dump */
+};
+
+/** A selected case: a run has millions. Strings are valid UTF-8 and live as long as the report. */
+struct nnv_report_case {
+    const char *name;
+    const char *reason; /**< its first line, cut to NNV_REPORT_REASON_MAX bytes; "" if there is none. Cases share it. */
+    const struct nnv_cause *cause; /**< never NULL */
+    off_t offset;                  /**< of its line in the journal */
+    double ms, driver_us;
+    uint64_t compared, not_compared, values;
+    uint32_t length;                /**< of its line; 0: no record */
+    uint32_t suite, op, type, tags; /**< numbers in the maps of the report; op, type and tags may be "" */
+    uint32_t mode;                  /**< the same, of the execution that failed; NNV_MAP_NONE: not said */
+    uint32_t expectation;           /**< number of its entry, NNV_ENTRY_NONE: none */
+    uint32_t worker, turn;          /**< it was this worker's case of this number; 0: not known */
+    uint32_t runs, bad_runs;        /**< where it was repeated; else 0 */
+    enum nnvts_verdict verdict : 8;
+    enum nnvts_reason why : 8;
+    enum nnvts_outcome outcome : 8; /**< against the expectations of the run */
+    bool drift : 1;                 /**< its record says what grew */
 };
 
 struct nnv_report {

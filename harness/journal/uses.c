@@ -9,7 +9,7 @@
 /** The value of the key, made with so many bytes if it is new; NULL when out of memory. */
 static void *value_of(struct nnv_map *m, const char *key, size_t bytes) {
     const uint32_t i = nnv_map_find(m, key);
-    if (i != NNV_MAP_NONE) return m->value[i];
+    if (i != NNV_MAP_NONE) return nnv_map_value(m, i);
     void *value = nnv_arena_alloc(m->arena, bytes, 1);
     const char *copy = nnv_arena_strdup(m->arena, key);
     if (value == NULL || copy == NULL || !nnv_map_put(m, copy, value)) return NULL;

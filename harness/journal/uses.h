@@ -23,9 +23,11 @@ struct nnv_uses {
 /** Adds a record of a case of operation number op. */
 NNV_USE_RESULT enum nnv_status nnv_uses_add(struct nnv_uses *u, uint32_t op, const struct nnv_line *line,
                                             struct nnv_err *err);
-static inline const struct nnv_use *nnv_use_at(const struct nnv_uses *u, uint32_t i) { return u->map.value[i]; }
+static inline const struct nnv_use *nnv_use_at(const struct nnv_uses *u, uint32_t i) {
+    return nnv_map_value(&u->map, i);
+}
 static inline uint64_t nnv_uses_computed(const struct nnv_uses *u, uint32_t device) {
-    return *(const uint64_t *)u->devices.value[device];
+    return *(const uint64_t *)nnv_map_value(&u->devices, device);
 }
 
 #endif

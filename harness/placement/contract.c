@@ -231,7 +231,7 @@ static enum nnv_status mark(struct checking *x, const struct nnv_contract *c, st
                                          .suite = run->suites.key[r->suite],
                                          .op = run->ops.key[r->op],
                                          .type = run->types.key[r->type],
-                                         .tags = r->tags};
+                                         .tags = run->tags.key[r->tags]};
     }
     for (size_t k = 0; k < c->count; k++) {
         const uint32_t named = nnv_map_find(&run->names, c->cases[k]);

@@ -18,6 +18,8 @@
 #include "base/clock.h"
 #include "base/folder.h"
 #include "base/rng.h"
+#include "base/text.h"
+#include "harness/journal/seal.h"
 
 enum { CASES = 1000000, SHARDS = 8, OPERATIONS = 100, NAME = 128 };
 
@@ -58,50 +60,62 @@ static FILE *create(const char *folder, const char *name) {
     return f;
 }
 
-static void put_output(FILE *f, uint64_t h, bool wrong) {
-    fprintf(f,
-            ",\"outputs\":[{\"index\":0,\"dims\":[2,3,%u],\"type\":\"TENSOR_FLOAT32\",\"compared\":360,\"wrong\":%d,"
-            "\"not_compared\":0,\"rule\":\"|actual - golden| <= the budget of the operation\",\"max_ulp\":1.5,\"bias\":"
-            "0.000012,\"mse\":1.25e-09,\"worst\":{\"at\":[1,2,%u],\"expected\":0.125,\"actual\":0.12500001,\"error\":"
-            "7.45e-09,\"bound\":5.96e-08,\"ratio\":0.125}}]",
-            60 + (unsigned)(h % 7), wrong ? 12 : 0, (unsigned)(h % 60));
+static void put_output(struct nnv_text *f, uint64_t h, bool wrong) {
+    nnv_text_addf(
+        f,
+        ",\"outputs\":[{\"index\":0,\"dims\":[2,3,%u],\"type\":\"TENSOR_FLOAT32\",\"compared\":360,\"wrong\":%d,"
+        "\"not_compared\":0,\"rule\":\"|actual - golden| <= the budget of the operation\",\"max_ulp\":1.5,\"bias\":"
+        "0.000012,\"mse\":1.25e-09,\"worst\":{\"at\":[1,2,%u],\"expected\":0.125,\"actual\":0.12500001,\"error\":"
+        "7.45e-09,\"bound\":5.96e-08,\"ratio\":0.125}}]",
+        60 + (unsigned)(h % 7), wrong ? 12 : 0, (unsigned)(h % 60));
 }
 
 static unsigned failing; /* of a thousand cases */
 
 /** Some cases fail, in ways that make some hundreds of bugs; one of ten is not supported. */
-static void put_record(FILE *f, const struct kase *c, size_t i) {
+static void put_record(struct nnv_text *f, const struct kase *c, size_t i) {
     const uint64_t h = nnv_hash_bytes(&c->hash, sizeof c->hash);
     const bool wrong = h % 1000 < failing, refused = !wrong && h % 10 == 3;
-    fprintf(f, "{\"case\":\"%s\",\"suite\":\"ops\",\"op\":\"%s\",\"type\":\"%s\",\"tags\":\"edge\",\"verdict\":\"%s\"",
-            c->name, c->op, c->type,
-            wrong     ? "FAIL"
-            : refused ? "UNSUPPORTED"
-                      : "PASS");
+    nnv_text_addf(
+        f, "{\"case\":\"%s\",\"suite\":\"ops\",\"op\":\"%s\",\"type\":\"%s\",\"tags\":\"edge\",\"verdict\":\"%s\"",
+        c->name, c->op, c->type,
+        wrong     ? "FAIL"
+        : refused ? "UNSUPPORTED"
+                  : "PASS");
     if (wrong)
-        fprintf(f, ",\"reason\":\"output 0 [2,3,60]: %u of 360 values wrong; worst at [1,2,%u]: allowed 0\"",
-                12 + (unsigned)(h >> 32) % 300, (unsigned)(h >> 20) % 60);
+        nnv_text_addf(f, ",\"reason\":\"output 0 [2,3,60]: %u of 360 values wrong; worst at [1,2,%u]: allowed 0\"",
+                      12 + (unsigned)(h >> 32) % 300, (unsigned)(h >> 20) % 60);
     else if (refused)
-        fprintf(f, ",\"reason\":\"the driver does not support operation 0 (%s)\"", c->op);
-    fprintf(f, ",\"compared\":%d,\"not_compared\":0,\"ms\":%u.%03u,\"driver_us\":%u,\"worker\":%zu", refused ? 0 : 360,
-            (unsigned)(h >> 40) % 20, (unsigned)(h >> 8) % 1000, (unsigned)(h >> 16) % 9000, i % 16 + 1);
-    if (wrong) fprintf(f, ",\"replay\":\"nnvts run --driver cpu --filter '%s'\"", c->name);
+        nnv_text_addf(f, ",\"reason\":\"the driver does not support operation 0 (%s)\"", c->op);
+    nnv_text_addf(f, ",\"compared\":%d,\"not_compared\":0,\"ms\":%u.%03u,\"driver_us\":%u,\"worker\":%zu",
+                  refused ? 0 : 360, (unsigned)(h >> 40) % 20, (unsigned)(h >> 8) % 1000, (unsigned)(h >> 16) % 9000,
+                  i % 16 + 1);
+    if (wrong) nnv_text_addf(f, ",\"replay\":\"nnvts run --driver cpu --filter '%s'\"", c->name);
     if (!refused) put_output(f, h, wrong);
-    fprintf(f, "}\n");
+    nnv_text_add(f, "}");
 }
 
-static void put_header(FILE *f, unsigned index, unsigned shards, size_t own, uint64_t own_hash, size_t all,
+static void put_header(struct nnv_text *f, unsigned index, unsigned shards, size_t own, uint64_t own_hash, size_t all,
                        const char *selection) {
-    fprintf(f,
-            "{\"nnvts\":\"%s\",\"format\":\"nnvts-journal/1\",\"driver\":{\"argument\":\"cpu\",\"name\":\"cpu\","
-            "\"version\":\"1.0.0\",\"type\":\"CPU\",\"level\":7},\"seed\":1,\"jobs\":4,\"precision\":\"default\","
-            "\"tier\":\"full\",\"argv\":[\"run\",\"-d\",\"cpu\"],\"cases\":%zu,\"selection\":\"%016" PRIx64
-            "\",\"start\":"
-            "\"2026-01-31T12:00:00Z\",\"machine\":{\"os\":\"Linux\",\"host\":\"node%u\",\"cpu\":\"any\",\"cores\":4},"
-            "\"build\":{\"program\":\"0123456789abcdef\",\"driver\":\"fedcba9876543210\"},\"shard\":{\"index\":%u,"
-            "\"count\":%u,\"by\":\"hash\",\"cases\":%zu,\"selection\":\"%s\"},\"suites\":{\"ops\":{\"summary\":\"x\","
-            "\"cases\":%zu}},\"coverage\":{}}\n",
-            NNVTS_VERSION, own, own_hash, index, index, shards, all, selection, own);
+    nnv_text_addf(
+        f,
+        "{\"nnvts\":\"%s\",\"format\":\"nnvts-journal/1\",\"driver\":{\"argument\":\"cpu\",\"name\":\"cpu\","
+        "\"version\":\"1.0.0\",\"type\":\"CPU\",\"level\":7},\"seed\":1,\"jobs\":4,\"precision\":\"default\","
+        "\"tier\":\"full\",\"argv\":[\"run\",\"-d\",\"cpu\"],\"cases\":%zu,\"selection\":\"%016" PRIx64 "\",\"start\":"
+        "\"2026-01-31T12:00:00Z\",\"machine\":{\"os\":\"Linux\",\"host\":\"node%u\",\"cpu\":\"any\",\"cores\":4},"
+        "\"build\":{\"program\":\"0123456789abcdef\",\"driver\":\"fedcba9876543210\"},\"shard\":{\"index\":%u,"
+        "\"count\":%u,\"by\":\"hash\",\"cases\":%zu,\"selection\":\"%s\"},\"suites\":{\"ops\":{\"summary\":\"x\","
+        "\"cases\":%zu}},\"coverage\":{}}",
+        NNVTS_VERSION, own, own_hash, index, index, shards, all, selection, own);
+}
+
+/** A line of the journal with its checksum, as nnvts writes it. */
+static void put_line(FILE *f, struct nnv_text *t) {
+    nnv_seal(t, 0);
+    nnv_text_add(t, "\n");
+    if (t->failed) exit(2);
+    fwrite(t->data, 1, t->len, f);
+    nnv_text_clear(t);
 }
 
 /** Writes the folder of one shard. */
@@ -126,11 +140,16 @@ static void make_shard(const char *root, unsigned index, unsigned shards, size_t
         own++;
     }
     FILE *journal = create(folder, "journal.jsonl");
-    put_header(journal, index, shards, own, own_hash, cases, selection);
+    struct nnv_text line = {0};
+    put_header(&line, index, shards, own, own_hash, cases, selection);
+    put_line(journal, &line);
     for (size_t i = 0; i < cases; i++) {
         make_case(i, &c);
-        if (shard_of(&c, shards) == index - 1) put_record(journal, &c, i);
+        if (shard_of(&c, shards) != index - 1) continue;
+        put_record(&line, &c, i);
+        put_line(journal, &line);
     }
+    nnv_text_free(&line);
     if (fclose(list) != 0 || fclose(whole) != 0 || fclose(journal) != 0) {
         perror("bench_journal");
         exit(2);

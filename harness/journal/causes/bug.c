@@ -12,14 +12,14 @@ enum { NAMES_SHOWN = 3 };
 
 /** The mode in which everything failed, where it is one alone and not the synchronous one; else NULL. */
 static const char *only_mode(const struct nnv_report *r, const uint32_t *of) {
-    const char *mode = NULL;
+    uint32_t mode = NNV_MAP_NONE;
     for (size_t i = 0; i < r->count; i++) {
         const struct nnv_report_case *c = &r->item[i];
         if (of[i] == NNV_MAP_NONE) continue;
-        if (c->mode == NULL || strcmp(c->mode, "sync") == 0 || (mode != NULL && mode != c->mode)) return NULL;
+        if (c->mode == NNV_MAP_NONE || (mode != NNV_MAP_NONE && mode != c->mode)) return NULL;
         mode = c->mode;
     }
-    return mode;
+    return mode == NNV_MAP_NONE || strcmp(r->modes.key[mode], "sync") == 0 ? NULL : r->modes.key[mode];
 }
 
 /* ------------------------------------------------------------------------ bugs */

@@ -25,7 +25,7 @@ static struct nnv_case *cases_of(const struct nnv_report *r) {
                                      .suite = r->suites.key[c->suite],
                                      .op = r->ops.key[c->op],
                                      .type = r->types.key[c->type],
-                                     .tags = c->tags};
+                                     .tags = r->tags.key[c->tags]};
     }
     return cases;
 }

@@ -72,9 +72,12 @@ static void judge_anew(struct nnv_report *r) {
     const json_t *expected = json_object_get(r->judged, "expected"), *cases = json_object_get(r->judged, "cases");
     if (!json_is_object(expected) || !json_is_object(cases)) return;
     r->expected = expected;
-    for (size_t i = 0; i < r->count; i++)
-        nnv_outcome_read(json_object_get(cases, r->item[i].name), r->item[i].verdict, &r->item[i].outcome,
-                         &r->item[i].expectation);
+    for (size_t i = 0; i < r->count; i++) {
+        struct nnv_report_case *c = &r->item[i];
+        enum nnvts_outcome outcome;
+        nnv_outcome_read(json_object_get(cases, c->name), c->verdict, &outcome, &c->expectation);
+        c->outcome = outcome;
+    }
 }
 
 /** What so many runs of a case, of which some are bad, make of its outcome. */

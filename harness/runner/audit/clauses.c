@@ -150,7 +150,7 @@ uint32_t nnv_clauses_of_case(struct nnv_clause_book *b, const char *name, const 
     /* A name without its number tells operation and type where it is of a suite of single operations. */
     const bool single = strncmp(name, "ops/", 4) == 0;
     const uint32_t known = single ? nnv_map_find_n(&b->names, name, n) : NNV_MAP_NONE;
-    const struct nnv_case_clauses *found = known == NNV_MAP_NONE ? &b->found : b->names.value[known];
+    const struct nnv_case_clauses *found = known == NNV_MAP_NONE ? &b->found : nnv_map_value(&b->names, known);
     if (known == NNV_MAP_NONE) find(b, name, op, type, &b->found);
     if (known == NNV_MAP_NONE && single) remember(b, name, n);
     *numbers = found->number;

@@ -117,7 +117,7 @@ struct sources {
 /** The file of this name; NULL: no memory. */
 static struct source *source_of(struct sources *all, const char *path, size_t bytes) {
     const uint32_t at = nnv_map_find_n(&all->names, path, bytes);
-    struct source *s = at != NNV_MAP_NONE && all->names.value != NULL ? all->names.value[at] : NULL;
+    struct source *s = at != NNV_MAP_NONE ? nnv_map_value(&all->names, at) : NULL;
     if (s == NULL) {
         s = NNV_NEW(all->arena, struct source, 1);
         if (s == NULL || (s->path = nnv_arena_printf(all->arena, "%.*s", (int)bytes, path)) == NULL ||
@@ -260,7 +260,7 @@ enum nnv_status nnv_coverage_write(const struct nnv_coverage *c, const char *fol
     if (st == NNV_OK && (sorted = NNV_NEW(all.arena, struct source *, all.names.count + 1)) == NULL)
         st = nnv_no_memory(err);
     for (uint32_t i = 0; i < all.names.count && st == NNV_OK; i++) {
-        sorted[i] = all.names.value[i];
+        sorted[i] = nnv_map_value(&all.names, i);
         settle(sorted[i]);
     }
     if (st == NNV_OK) {

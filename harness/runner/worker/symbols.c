@@ -60,7 +60,7 @@ static bool is_known(const struct nnv_symbols *s, const struct frame *f) {
 
 static const char *said_of(const struct nnv_symbols *s, const struct frame *f) {
     const uint32_t n = *f->place ? nnv_map_find(&s->places, f->place) : NNV_MAP_NONE;
-    return n == NNV_MAP_NONE ? "" : s->places.value[n];
+    return n == NNV_MAP_NONE ? "" : nnv_map_value(&s->places, n);
 }
 
 /** The path of the frame's file, from the list behind the frames; the arena's, or NULL. */

@@ -35,9 +35,9 @@ static void maps_number_strings(void **state) {
         for (uint32_t k = 0; k < MANY; k++) {
             assert_int_equal(nnv_map_add(&m, keys[k]), k);
             assert_ptr_equal(m.key[k], keys[k]);
-            assert_null(m.value[k]);
+            assert_null(nnv_map_value(&m, k));
             assert_true(nnv_map_put(&m, keys[k], keys[k]));
-            assert_ptr_equal(m.value[k], keys[k]);
+            assert_ptr_equal(nnv_map_value(&m, k), keys[k]);
         }
         assert_int_equal(nnv_map_find(&m, "5000"), NNV_MAP_NONE);
         assert_int_equal(nnv_map_find(&m, ""), NNV_MAP_NONE);

@@ -2,8 +2,10 @@
 /** @file test_reader.c The one reader of run folders: lists, records, damage, and what is one run. */
 #include "harness/journal/reader.h"
 
+#include <inttypes.h>
 #include <unistd.h>
 
+#include "base/rng.h"
 #include "harness/journal/record.h"
 #include "harness/journal/seal.h"
 #include "tests/kit/report.h"
@@ -190,6 +192,12 @@ static void checksums(void **state) {
     fx_put(&f, "journal.jsonl", t.data, t.len);
     assert_int_equal(nnv_reader_open(f.folder, &r, &err), NNV_INVALID);
     assert_non_null(strstr(err.text, "journal.jsonl:1: the line does not match its checksum"));
+    /* a line of an earlier journal, which had another hash */
+    nnv_text_free(&t);
+    nnv_text_addf(&t, "{\"case\":\"a\",\"sum\":\"%016" PRIx64 "\"}", nnv_hash_str("{\"case\":\"a\""));
+    assert_int_equal(nnv_seal_check(t.data, t.len), NNV_SEAL_WHOLE);
+    t.data[t.len - 3] = t.data[t.len - 3] == '0' ? '1' : '0';
+    assert_int_equal(nnv_seal_check(t.data, t.len), NNV_SEAL_BROKEN);
     /* sealed anew, as a merged run is, it is whole */
     nnv_text_free(&t);
     add_sealed(&t, "{\"case\":\"a\"}");
