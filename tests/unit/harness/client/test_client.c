@@ -322,6 +322,10 @@ static void bad_tables(void **state) {
         &fake_driver, "fast",
         "refused to open with option 'fast': INVALID_ARGUMENT: expected 'slow' or 'quick'; options: slow, quick");
     assert_refused(&fake_driver, "mute", "DEVICE_UNAVAILABLE; options: slow, quick");
+    static const char *const mute[] = {"mute", NULL}; /* it was meant, and refused for another reason */
+    d = fake_driver;
+    d.options = mute;
+    assert_refused(&d, "mute", "DEVICE_UNAVAILABLE; options: mute");
     d = fake_driver;
     d.struct_size = offsetof(struct nnvts_driver, options); /* an older table */
     assert_refused(&d, "mute", "DEVICE_UNAVAILABLE");
