@@ -4,7 +4,9 @@
  * verdict, with b for its ground; the script only adds search, filters and copy buttons to a page that is whole
  * without it.
  */
-#include "reports/html/page.h"
+#include "reports/html/assets.h"
+
+#include <stddef.h>
 
 /* clang-format off */
 const char *const nnv_html_css[] = {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "reports/html/assets.h"
 
 static void add_lines(struct nnv_text *t, const char *const *lines) {
     for (size_t i = 0; lines[i] != NULL; i++) nnv_text_add(t, lines[i]);

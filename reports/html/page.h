@@ -16,10 +16,6 @@ struct nnv_page {
     char verdict;                         /**< the letter that colours the heading; 0: none */
 };
 
-/** Lines of the style sheet that all pages have, and of the script of report.html; NULL ends each. */
-extern const char *const nnv_html_css[];
-extern const char *const nnv_html_js[];
-
 /** Begins the page up to its heading, within <header>; the caller goes on with facts, or </header> and <main>. */
 void nnv_page_begin(struct nnv_text *t, const struct nnv_page *p);
 /** Begins a table that may be wider than the page: a heading a column, those that begin with # over numbers; NULL ends.
