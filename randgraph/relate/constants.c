@@ -45,19 +45,26 @@ bool nnv_relate_constant_fed(struct nnv_related *r) {
     return v->data != NULL;
 }
 
-bool nnv_relate_input_fixed(struct nnv_related *r) {
-    struct nnv_subgraph *m = &r->to->model.main;
-    const uint32_t at = (uint32_t)nnv_rng_int(&r->rng, 0, (int64_t)m->nin - 1);
+bool nnv_relate_fix_input(struct nnv_spec *to, uint32_t at, bool copied) {
+    struct nnv_subgraph *m = &to->model.main;
     struct nnv_operand *o = &m->operands[m->in[at]];
-    const struct nnv_value *v = &r->from->inputs[at];
-    if (m->nin < 2 || v->omitted || v->bytes == 0 || o->rank != v->rank) return false;
+    const struct nnv_value *v = &to->inputs[at];
+    if (v->omitted || v->bytes == 0 || o->rank != v->rank) return false;
     memcpy(o->dims, v->dims, v->rank * sizeof *o->dims);
-    o->lifetime = nnv_rng_int(&r->rng, 0, 1) ? NNV_CONSTANT_REFERENCE : NNV_CONSTANT_COPY;
+    o->lifetime = copied ? NNV_CONSTANT_COPY : NNV_CONSTANT_REFERENCE;
     o->data = v->data;
     o->bytes = v->bytes;
     m->nin--;
     memmove(&m->in[at], &m->in[at + 1], (m->nin - at) * sizeof *m->in);
-    memmove(&r->to->inputs[at], &r->to->inputs[at + 1], (m->nin - at) * sizeof *r->to->inputs);
+    memmove(&to->inputs[at], &to->inputs[at + 1], (m->nin - at) * sizeof *to->inputs);
+    return true;
+}
+
+bool nnv_relate_input_fixed(struct nnv_related *r) {
+    const uint32_t n = r->to->model.main.nin, at = (uint32_t)nnv_rng_int(&r->rng, 0, (int64_t)n - 1);
+    struct nnv_rng drawn = r->rng; /* where no input is fixed, nothing more is drawn */
+    if (n < 2 || !nnv_relate_fix_input(r->to, at, nnv_rng_int(&drawn, 0, 1) == 0)) return false;
+    r->rng = drawn;
     return true;
 }
 

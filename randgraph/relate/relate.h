@@ -94,6 +94,11 @@ bool nnv_relate_unused(struct nnv_related *r);
 bool nnv_relate_repeated_operation(struct nnv_related *r);
 
 /* constants.c */
+/**
+ * Makes the value of input `at` of the model a constant of it, whose lists it changes. False: the input is omitted, has
+ * no elements or not the rank of its value.
+ */
+bool nnv_relate_fix_input(struct nnv_spec *to, uint32_t at, bool copied);
 bool nnv_relate_constant_fed(struct nnv_related *r);
 bool nnv_relate_input_fixed(struct nnv_related *r);
 bool nnv_relate_constants_alike(struct nnv_related *r);

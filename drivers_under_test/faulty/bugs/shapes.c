@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "faulty.h"
+#include "requests.h"
 
 /* ------------------------------------------------------------------- answers */
 
@@ -116,6 +117,34 @@ static void refuse_room(struct call *c) {
     c->status = NNVTS_STATUS_GENERAL_FAILURE;
 }
 
+static bool is_constant(const struct nnvts_operand *o) {
+    return o->lifetime == NNVTS_CONSTANT_COPY || o->lifetime == NNVTS_CONSTANT_REFERENCE;
+}
+
+/** The number of the model's input that is its operation's bias, beside a constant filter; 0: there is none. */
+static uintptr_t input_bias(const struct nnvts_model *model) {
+    enum { FILTER = 1, BIAS = 2 };
+    const struct nnvts_subgraph *m = &model->main;
+    const struct nnvts_operation *op = m->operations;
+    if (m->operation_count != 1 || op->input_count <= BIAS || !is_constant(&m->operands[op->inputs[FILTER]])) return 0;
+    for (uint32_t i = 1; i < m->input_count; i++)
+        if (m->inputs[i] == op->inputs[BIAS]) return i;
+    return 0;
+}
+
+static void note_input_bias(struct call *c) {
+    if (c->kind == CALL_PREPARE && succeeded(c)) *state_of(*c->out) = (void *)input_bias(c->model);
+}
+
+/** A layer with constant weights has a constant bias, or none: 0. */
+static void ignore_input_bias(struct call *c) {
+    const uintptr_t i = c->kind == CALL_EXECUTE ? (uintptr_t)*state_of(c->prepared) : 0;
+    if (i == 0 || i >= c->request->input_count || c->request->inputs[i].has_no_value) return;
+    const uint32_t bytes = c->request->inputs[i].location.length;
+    uint8_t *zeros = call_alloc(c, bytes);
+    if (zeros) replace_input(c, (uint32_t)i, zeros, bytes);
+}
+
 static const struct bug bugs[] = {
     BUG("shapes-unreported", "a driver that expects all shapes to be known", "all executions that succeed",
         .tamper = drop_shapes),
@@ -138,6 +167,9 @@ static const struct bug bugs[] = {
         .before = forget_output_shapes),
     BUG("extents-kept", "shapes that are worked out once", "executions on other extents than the one before",
         .on = ON(EXECUTE) | ON(RELEASE), .before = keep_extents),
+    BUG_OF(CONV_2D, "input-bias-ignored", "weights and bias taken for constants alike",
+           "CONV_2D alone with a constant filter and a bias that is an input", .alone = true,
+           .on = ON(PREPARE) | ON(EXECUTE), .before = ignore_input_bias, .after = note_input_bias),
     BUG("fenced-open-fails", "a missing check at the launch of a fenced execution",
         "fenced executions with outputs of unknown shape", .on = ON(FENCED), .from = WAS(INVALID_ARGUMENT),
         .to = NNVTS_STATUS_GENERAL_FAILURE),

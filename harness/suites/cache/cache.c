@@ -247,7 +247,7 @@ static const struct nnv_cache_case cases[] = {
     {"load_wrong_count", load_wrong_count, true, false},
     {"round_trip", round_trip, false, false},
     {"any_offset", any_offset, false, false},
-    {"twice", twice, true, false},
+    {"twice", twice, false, false},
     {"files_used_again", files_used_again, false, false},
     {"other_token", other_token, true, false},
     {"other_model", other_model, false, false},

@@ -12,9 +12,15 @@
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 #include "randgraph/graph/graph.h"
+#include "randgraph/relate/relate.h"
 #include "randgraph/single/single.h"
+#include "reference/model/validate.h"
 
-enum source { SINGLE = 1, ZERO = 2, GRAPH = 4, FIXTURE = 8, FREE = 16, INPUTS = 32 };
+/* INPUTS: all parameters are inputs of the model; ODD, EVEN: the others of these are constants. */
+enum source { SINGLE = 1, ZERO = 2, GRAPH = 4, FIXTURE = 8, FREE = 16, INPUTS = 32, ODD = 64, EVEN = 128 };
+
+/** Signatures of an operation that a case is of, in tier default: the first and one more, that one alone, or all. */
+enum share { TWO, ONE, ALL };
 
 /** What a case does with each model of its sources. */
 struct shape_case {
@@ -23,7 +29,7 @@ struct shape_case {
     unsigned sources; /**< enum source */
     void (*run)(struct nnv_shape_fixture *b);
     enum nnv_mode mode;
-    bool every; /**< with each signature of an operation, not some of them */
+    enum share share;
 };
 
 /* ---------------------------------------------------------------- executions */
@@ -111,34 +117,37 @@ enum {
     EVERYTHING = NNV_OPEN_INPUTS | NNV_OPEN_TEMPORARIES | NNV_OPEN_OUTPUTS,
 };
 static const struct shape_case cases[] = {
-    {"inputs", NNV_OPEN_INPUTS, MODELS, execute_once, NNV_MODE_SYNC, false},
-    {"input_ranks", NNV_OPEN_INPUTS | NNV_OPEN_RANKS, MODELS, execute_once, NNV_MODE_SYNC, false},
-    {"temporaries", NNV_OPEN_TEMPORARIES, GRAPH, execute_once, NNV_MODE_SYNC, false},
-    {"temporary_ranks", NNV_OPEN_TEMPORARIES | NNV_OPEN_RANKS, GRAPH, execute_once, NNV_MODE_SYNC, false},
-    {"outputs", NNV_OPEN_OUTPUTS, MODELS | ZERO, execute_once, NNV_MODE_SYNC, false},
-    {"output_ranks", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_once, NNV_MODE_SYNC, false},
-    {"given_outputs", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_given, NNV_MODE_SYNC, false},
-    {"everything", EVERYTHING, MODELS, execute_once, NNV_MODE_SYNC, false},
-    {"every_rank", EVERYTHING | NNV_OPEN_RANKS, MODELS, execute_once, NNV_MODE_SYNC, false},
-    {"one_too_small", NNV_OPEN_OUTPUTS, MODELS, nnv_shapes_one_too_small, NNV_MODE_SYNC, false},
-    {"all_too_small", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, FIXTURE | GRAPH, nnv_shapes_all_too_small, NNV_MODE_SYNC,
-     false},
-    {"declared_too_small", 0, FIXTURE | GRAPH, nnv_shapes_one_too_small, NNV_MODE_SYNC, false},
-    {"roomy", NNV_OPEN_OUTPUTS, MODELS | ZERO, nnv_shapes_roomy, NNV_MODE_SYNC, false},
-    {"contradictions", 0, SINGLE | FIXTURE, nnv_shapes_contradictions, NNV_MODE_SYNC, false},
-    {"open_contradictions", EVERYTHING, SINGLE | FIXTURE, nnv_shapes_contradictions, NNV_MODE_SYNC, false},
-    {"fenced", NNV_OPEN_OUTPUTS, FIXTURE, fenced, NNV_MODE_SYNC, false},
-    {"resized", NNV_OPEN_OUTPUTS, FREE, resized, NNV_MODE_SYNC, false},
-    {"regrown", EVERYTHING, SINGLE, nnv_shapes_regrown, NNV_MODE_SYNC, true},
-    {"parameters", 0, INPUTS, nnv_shapes_parameters, NNV_MODE_SYNC, false},
-    {"outputs_in_burst", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_BURST, false},
-    {"outputs_reusable", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_REUSABLE, false},
-    {"outputs_async", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_ASYNC, false},
-    {"too_small_in_burst", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_BURST, false},
-    {"too_small_reusable", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_REUSABLE, false},
-    {"too_small_async", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_ASYNC, false},
+    {"inputs", NNV_OPEN_INPUTS, MODELS, execute_once, NNV_MODE_SYNC, ONE},
+    {"input_ranks", NNV_OPEN_INPUTS | NNV_OPEN_RANKS, MODELS, execute_once, NNV_MODE_SYNC, ONE},
+    {"temporaries", NNV_OPEN_TEMPORARIES, GRAPH, execute_once, NNV_MODE_SYNC, TWO},
+    {"temporary_ranks", NNV_OPEN_TEMPORARIES | NNV_OPEN_RANKS, GRAPH, execute_once, NNV_MODE_SYNC, TWO},
+    {"outputs", NNV_OPEN_OUTPUTS, MODELS | ZERO, execute_once, NNV_MODE_SYNC, TWO},
+    {"output_ranks", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_once, NNV_MODE_SYNC, TWO},
+    {"given_outputs", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, MODELS | ZERO, execute_given, NNV_MODE_SYNC, TWO},
+    {"everything", EVERYTHING, MODELS, execute_once, NNV_MODE_SYNC, TWO},
+    {"every_rank", EVERYTHING | NNV_OPEN_RANKS, MODELS, execute_once, NNV_MODE_SYNC, TWO},
+    {"one_too_small", NNV_OPEN_OUTPUTS, MODELS, nnv_shapes_one_too_small, NNV_MODE_SYNC, TWO},
+    {"all_too_small", NNV_OPEN_OUTPUTS | NNV_OPEN_RANKS, FIXTURE | GRAPH, nnv_shapes_all_too_small, NNV_MODE_SYNC, TWO},
+    {"declared_too_small", 0, FIXTURE | GRAPH, nnv_shapes_one_too_small, NNV_MODE_SYNC, TWO},
+    {"roomy", NNV_OPEN_OUTPUTS, MODELS | ZERO, nnv_shapes_roomy, NNV_MODE_SYNC, TWO},
+    {"contradictions", 0, SINGLE | FIXTURE, nnv_shapes_contradictions, NNV_MODE_SYNC, TWO},
+    {"open_contradictions", EVERYTHING, SINGLE | FIXTURE, nnv_shapes_contradictions, NNV_MODE_SYNC, TWO},
+    {"fenced", NNV_OPEN_OUTPUTS, FIXTURE, fenced, NNV_MODE_SYNC, TWO},
+    {"resized", NNV_OPEN_OUTPUTS, FREE, resized, NNV_MODE_SYNC, TWO},
+    {"regrown", EVERYTHING, SINGLE, nnv_shapes_regrown, NNV_MODE_SYNC, ALL},
+    {"parameters", 0, INPUTS, nnv_shapes_parameters, NNV_MODE_SYNC, TWO},
+    {"odd_parameters", 0, ODD, nnv_shapes_parameters, NNV_MODE_SYNC, ONE},
+    {"even_parameters", 0, EVEN, nnv_shapes_parameters, NNV_MODE_SYNC, ONE},
+    {"outputs_in_burst", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_BURST, TWO},
+    {"outputs_reusable", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_REUSABLE, TWO},
+    {"outputs_async", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_ASYNC, TWO},
+    {"too_small_in_burst", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_BURST, TWO},
+    {"too_small_reusable", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_REUSABLE, TWO},
+    {"too_small_async", NNV_OPEN_OUTPUTS, FIXTURE, nnv_shapes_one_too_small, NNV_MODE_ASYNC, TWO},
 };
 enum { CASES = sizeof cases / sizeof *cases };
+
+static bool is_of_parameters(unsigned sources) { return sources & (INPUTS | ODD | EVEN); }
 
 /* What nnv_case.b and .c hold: which source, and which model of it. */
 static enum nnv_status add(struct nnv_case_list *list, size_t i, enum source source, uint64_t which, const char *model,
@@ -148,18 +157,21 @@ static enum nnv_status add(struct nnv_case_list *list, size_t i, enum source sou
     return nnv_list_case(list, c, err, "shapes/%s/%s", cases[i].name, model);
 }
 
-/* Of each operation the first signature and one more; all in tier full, and of cases that say so; in tier smoke the
- * first, in every other case. */
+/* In tier full of all signatures; in tier smoke of one, in every other case. */
+static bool is_chosen(int tier, size_t i, const struct nnv_op *op, int sig) {
+    const bool in_turn = sig == (op->code + (int)i) % op->nsigs;
+    if (tier > 1) return true;
+    if (tier == 0) return (cases[i].share == ONE ? in_turn : sig == 0) && (op->code + (int)i) % 2 == 0;
+    return in_turn || (sig == 0 && cases[i].share == TWO) || cases[i].share == ALL;
+}
+
 static enum nnv_status add_op(struct nnv_case_list *list, int tier, size_t i, enum source source,
                               const struct nnv_op *op, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
     for (int sig = 0; sig < op->nsigs && !st; sig++) {
         char types[96], model[160];
-        const bool first = sig == 0 && (tier > 0 || (op->code + (int)i) % 2 == 0);
-        const bool chosen =
-            first || (tier > 0 && (cases[i].every || sig == (op->code + (int)i) % op->nsigs)) || tier > 1;
-        if (!chosen || (source == ZERO && !nnv_single_has(op, sig, NNV_FILL_ZERO))) continue;
-        if (source == INPUTS && nnv_single_planned(op, sig, NNV_PLAN_INPUTS) == 0) continue;
+        if (!is_chosen(tier, i, op, sig) || (source == ZERO && !nnv_single_has(op, sig, NNV_FILL_ZERO))) continue;
+        if (is_of_parameters(source) && nnv_single_planned(op, sig, NNV_PLAN_INPUTS) == 0) continue;
         nnv_single_sig_name(op, sig, types, sizeof types);
         snprintf(model, sizeof model, "%s/%s%s", op->name, types, source == ZERO ? "_zero" : "");
         st = add(list, i, source, (uint64_t)sig, model, op, op->name, nnv_type(op->sigs[sig].type[NNV_T])->tag, err);
@@ -197,11 +209,25 @@ static enum nnv_status list_all(const struct nnv_run_config *config, struct nnv_
             st = add_op(list, nnv_tier(config), i, SINGLE, ops[k], err);
         for (size_t k = 0; k < n && !st && (cases[i].sources & ZERO); k++)
             st = add_op(list, nnv_tier(config), i, ZERO, ops[k], err);
-        for (size_t k = 0; k < n && !st && (cases[i].sources & INPUTS); k++)
-            st = add_op(list, nnv_tier(config), i, INPUTS, ops[k], err);
+        for (size_t k = 0; k < n && !st && is_of_parameters(cases[i].sources); k++)
+            st = add_op(list, nnv_tier(config), i, (enum source)cases[i].sources, ops[k], err);
         if (!st && (cases[i].sources & GRAPH)) st = add_graphs(list, nnv_tier(config), i, err);
     }
     return st;
+}
+
+/* Makes every second input behind the first a constant, where that is valid. */
+static enum nnv_status fix_inputs(struct nnv_spec **spec, bool odd, struct nnv_arena *arena) {
+    for (uint32_t at = (*spec)->model.main.nin; at-- > 1;) {
+        struct nnv_spec *fixed;
+        struct nnv_err ignored = {0};
+        if (at % 2 == odd) continue;
+        if (!(fixed = nnv_relate_copy(*spec, arena))) return NNV_NO_MEMORY;
+        if (nnv_relate_fix_input(fixed, at, at % 4 < 2) &&
+            nnv_validate(&fixed->model, arena, &fixed->min_version, &ignored) == NNV_OK)
+            *spec = fixed;
+    }
+    return NNV_OK;
 }
 
 /* The model of a case, shapes declared. */
@@ -216,16 +242,19 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
         return nnv_graph_build(&o, arena, spec, err);
     }
     const struct nnv_op *op = c->data;
-    const int turn = (int)c->a + (c->b == INPUTS ? (int)c->c : 0);
+    const bool inputs = is_of_parameters((unsigned)c->b);
+    const int turn = (int)c->a + (inputs ? (int)c->c : 0);
     const struct nnv_single w = {.op = op,
                                  .sig = (int)c->c,
-                                 .plan = c->b == INPUTS ? NNV_PLAN_INPUTS : NNV_PLAN_VARIANT,
+                                 .plan = inputs ? NNV_PLAN_INPUTS : NNV_PLAN_VARIANT,
                                  .variant = turn % nnv_single_variants(op),
-                                 .index = c->b == INPUTS ? 2 * (turn % nnv_single_variants(op)) + 1 : 0,
+                                 .index = inputs ? 2 * (turn % nnv_single_variants(op)) + 1 : 0,
                                  .mode = c->b == ZERO ? NNV_FILL_ZERO : NNV_FILL_NORMAL,
                                  .seed = config->seed,
                                  .name = c->name};
-    return nnv_single_build(&w, arena, spec, err);
+    enum nnv_status st = nnv_single_build(&w, arena, spec, err);
+    if (!st && (c->b == ODD || c->b == EVEN) && fix_inputs(spec, c->b == ODD, arena)) st = nnv_no_memory(err);
+    return st;
 }
 
 static bool begin(struct nnv_shape_fixture *b, const struct nnv_case *c) {
