@@ -426,19 +426,16 @@ enum nnv_status nnv_explain_nothing(const char *folder, struct nnv_err *err) {
 enum nnv_status nnv_explain_run(const char *folder, const struct nnv_run_cases *cases, struct nnv_err *err) {
     struct nnv_report *report = NULL;
     struct nnv_explaining_run x = {.cases = cases};
-    struct nnv_text t = {0}, path = {0};
-    nnv_text_add_path(&path, folder, NNV_EXPLAINED_FILE);
-    if (path.failed) return nnv_no_memory(err);
+    struct nnv_text t = {0};
     enum nnv_status st = nnv_explain_nothing(folder, err);
     if (st == NNV_OK) st = nnv_report_load(folder, &report, err);
     x.r = report;
     if (st == NNV_OK && report->bad > 0) st = explain_report(&x, &t, err);
-    if (st == NNV_OK && t.len > 0) st = nnv_file_write(path.data, t.data, t.len, err);
+    if (st == NNV_OK && t.len > 0) st = nnv_file_write_text(folder, NNV_EXPLAINED_FILE, &t, err);
     nnv_buckets_free(&x.buckets);
     nnv_arena_free(x.arena);
     nnv_arena_free(x.work);
     nnv_report_free(report);
     nnv_text_free(&t);
-    nnv_text_free(&path);
     return st;
 }
