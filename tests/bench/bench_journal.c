@@ -23,7 +23,7 @@
 
 enum { CASES = 1000000, SHARDS = 8, OPERATIONS = 100, NAME = 128 };
 
-static const double SECONDS_MAX = 60, MEMORY_MAX_MB = 500, PAGE_MAX_MB = 4;
+static const double SECONDS_MAX = 60, MEMORY_MAX_MB = 300, PAGE_MAX_MB = 4;
 
 static const char *const types[] = {"float32", "float16", "quant8_asymm", "quant8_asymm_signed", "int32", "bool8"};
 
