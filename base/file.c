@@ -19,26 +19,11 @@
 
 enum { DEEPEST_FOLDER = 64, BUFFER = 1 << 18 };
 
-/* "path: what: reason", with a remedy where one is known. */
-static enum nnv_status refuse(struct nnv_err *err, enum nnv_status status, const char *path, const char *what,
-                              int number) {
-    const char *remedy = number == ENOSPC || number == EDQUOT ? " (free some space or choose another folder)"
-                         : number == EACCES || number == EPERM || number == EROFS
-                             ? " (check the permissions or choose another place)"
-                             : "";
-    return nnv_fail(err, number == ENOMEM ? NNV_NO_MEMORY : status, "%s: %s: %s%s", path, what, strerror(number),
-                    remedy);
-}
-
-enum nnv_status nnv_file_refused(struct nnv_err *err, const char *path, const char *what, int number) {
-    return refuse(err, NNV_IO, path, what, number);
-}
-
 /* A path that names nothing fit is the caller's mistake, not the machine's. */
 static enum nnv_status unfit(struct nnv_err *err, const char *path, const char *what, int number) {
     bool wrong_path = number == ENOENT || number == ENOTDIR || number == EISDIR || number == EEXIST ||
                       number == EACCES || number == EROFS || number == ELOOP || number == ENAMETOOLONG;
-    return refuse(err, wrong_path ? NNV_INVALID : NNV_IO, path, what, number);
+    return nnv_path_refused(err, wrong_path ? NNV_INVALID : NNV_IO, path, what, number);
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -123,7 +108,7 @@ enum nnv_status nnv_write_all(int fd, const void *data, size_t n, const char *na
             struct pollfd wait = {.fd = fd, .events = POLLOUT};
             poll(&wait, 1, -1);
         } else if (errno != EINTR) {
-            return nnv_file_refused(err, name, "cannot write", errno);
+            return nnv_path_refused(err, NNV_IO, name, "cannot write", errno);
         }
     }
     return NNV_OK;
@@ -171,7 +156,7 @@ enum nnv_status nnv_file_take_stdout(struct nnv_err *err) {
     if (fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
         const int number = errno;
         if (fd >= 0) close(fd);
-        return nnv_file_refused(err, NNV_FILE_STDOUT, "cannot write", number);
+        return nnv_path_refused(err, NNV_IO, NNV_FILE_STDOUT, "cannot write", number);
     }
     standard_output = fd;
     return NNV_OK;
@@ -210,7 +195,7 @@ enum nnv_status nnv_stream_open(struct nnv_stream *s, const char *path, struct n
     if (s->fd >= 0) return NNV_OK;
     const int number = errno;
     nnv_stream_drop(s);
-    return nnv_file_refused(err, path, "cannot create", number);
+    return nnv_path_refused(err, NNV_IO, path, "cannot create", number);
 }
 
 static enum nnv_status flush(struct nnv_stream *s, struct nnv_err *err) {
@@ -233,13 +218,13 @@ enum nnv_status nnv_stream_add(struct nnv_stream *s, const void *data, size_t n,
 enum nnv_status nnv_stream_end(struct nnv_stream *s, struct nnv_err *err) {
     enum nnv_status status = flush(s, err);
     if (status == NNV_OK && s->temporary != NULL && !s->unsynced && fsync(s->fd) != 0)
-        status = nnv_file_refused(err, s->path, "cannot sync", errno);
+        status = nnv_path_refused(err, NNV_IO, s->path, "cannot sync", errno);
     const int fd = s->fd;
     s->fd = -1;
-    if (close(fd) != 0 && status == NNV_OK) status = nnv_file_refused(err, s->path, "cannot write", errno);
+    if (close(fd) != 0 && status == NNV_OK) status = nnv_path_refused(err, NNV_IO, s->path, "cannot write", errno);
     if (status == NNV_OK && s->temporary != NULL) {
         if (renameat(s->folder, s->temporary, s->folder, s->name) != 0)
-            status = nnv_file_refused(err, s->path, "cannot replace", errno);
+            status = nnv_path_refused(err, NNV_IO, s->path, "cannot replace", errno);
         else
             *s->temporary = '\0';
     }
@@ -379,7 +364,7 @@ static enum nnv_status walk(struct listing *l, const char *folder, int depth) {
     const struct dirent *e;
     while (status == NNV_OK && (errno = 0, e = readdir(dir)))
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) status = visit(l, folder, e->d_name, depth);
-    if (status == NNV_OK && errno) status = nnv_file_refused(l->err, folder, "cannot read the folder", errno);
+    if (status == NNV_OK && errno) status = nnv_path_refused(l->err, NNV_IO, folder, "cannot read the folder", errno);
     closedir(dir);
     return status;
 }

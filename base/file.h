@@ -35,8 +35,6 @@ NNV_USE_RESULT enum nnv_status nnv_file_create(const char *path, const void *dat
  * have prepared. The descriptor, below 0 with errno; *temporary is malloc'ed, NULL then.
  */
 int nnv_file_temporary(int folder, const char *name, char **temporary);
-/** Fails with NNV_IO and "path: what: reason" of errno's number, and with a remedy where one is known. */
-NNV_USE_RESULT enum nnv_status nnv_file_refused(struct nnv_err *err, const char *path, const char *what, int number);
 /** True if the path names standard output, as "-" does where an option expects a file. */
 bool nnv_file_is_stdout(const char *path);
 /** From now on NNV_FILE_STDOUT alone is standard output; what is printed goes to stderr. Once in a process. */

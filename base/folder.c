@@ -11,7 +11,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/file.h"
+enum nnv_status nnv_path_refused(struct nnv_err *err, enum nnv_status status, const char *path, const char *what,
+                                 int number) {
+    const char *remedy = number == ENOSPC || number == EDQUOT ? " (free some space or choose another folder)"
+                         : number == EACCES || number == EPERM || number == EROFS
+                             ? " (check the permissions or choose another place)"
+                             : "";
+    return nnv_fail(err, number == ENOMEM ? NNV_NO_MEMORY : status, "%s: %s: %s%s", path, what, strerror(number),
+                    remedy);
+}
 
 enum { FOLDER_FLAGS = O_PATH | O_DIRECTORY | O_CLOEXEC };
 
@@ -78,7 +86,7 @@ static enum nnv_status keep(const char *path, struct nnv_err *err) {
         const int number = errno;
         if (fd >= 0) close(fd);
         free(k);
-        return nnv_file_refused(err, path, "cannot open the folder", number);
+        return nnv_path_refused(err, NNV_IO, path, "cannot open the folder", number);
     }
     *k = (struct kept){.next = all_kept, .fd = fd, .device = st.st_dev, .inode = st.st_ino, .len = n};
     memcpy(k->path, path, n);
@@ -162,7 +170,7 @@ enum nnv_status nnv_folder_remove(const char *path, struct nnv_err *err) {
     const int number = errno;
     if (at >= 0) close(at);
     if (removed || number == ENOENT) return NNV_OK;
-    return nnv_file_refused(err, path, "cannot remove", number);
+    return nnv_path_refused(err, NNV_IO, path, "cannot remove", number);
 }
 
 /** Makes the last folder of a path. */
@@ -177,7 +185,7 @@ static enum nnv_status make_one(const char *path, struct nnv_err *err) {
         if (fstatat(at, name, &st, kept ? AT_SYMLINK_NOFOLLOW : 0) == 0) number = S_ISDIR(st.st_mode) ? 0 : EEXIST;
     }
     if (at >= 0) close(at);
-    return number == 0 ? NNV_OK : nnv_file_refused(err, path, "cannot create the folder", number);
+    return number == 0 ? NNV_OK : nnv_path_refused(err, NNV_IO, path, "cannot create the folder", number);
 }
 
 enum nnv_status nnv_folder_make(const char *path, struct nnv_err *err) {
@@ -188,7 +196,8 @@ enum nnv_status nnv_folder_make(const char *path, struct nnv_err *err) {
     if (copy == NULL) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", path);
     const char *below = copy;
     k = kept_above(copy, &below);
-    enum nnv_status status = *copy != '\0' ? NNV_OK : nnv_file_refused(err, path, "cannot create the folder", ENOENT);
+    enum nnv_status status =
+        *copy != '\0' ? NNV_OK : nnv_path_refused(err, NNV_IO, path, "cannot create the folder", ENOENT);
     for (char *p = copy + (below - copy); *p != '\0' && status == NNV_OK; p++) {
         if (p == copy || *p != '/' || p[-1] == '/') continue;
         *p = '\0';
@@ -252,7 +261,7 @@ enum nnv_status nnv_folder_set_aside(const char *folder, struct nnv_err *err) {
     if ((both ? exchange(folder, previous.data) : rename(folder, previous.data) == 0))
         follow(folder, previous.data);
     else
-        status = nnv_file_refused(err, folder, "cannot be kept as the previous one", errno);
+        status = nnv_path_refused(err, NNV_IO, folder, "cannot be kept as the previous one", errno);
     nnv_text_free(&previous);
     return status;
 }

@@ -11,6 +11,10 @@
 
 #include "base/text.h"
 
+/** Fails with the status and "path: what: reason" of errno's number, and with a remedy where one is known. */
+NNV_USE_RESULT enum nnv_status nnv_path_refused(struct nnv_err *err, enum nnv_status status, const char *path,
+                                                const char *what, int number);
+
 /** Creates the folder and its parents, and keeps it; one that is there is no error. NNV_IO: it can't be. */
 NNV_USE_RESULT enum nnv_status nnv_folder_make(const char *path, struct nnv_err *err);
 /**

@@ -5,7 +5,7 @@
 #   tools/check-circles.sh [FOLDER...]    within each of these [of those that are without circles]
 set -eu
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- compiler harness/compiled harness/judge harness/placement reference/abi reports/html
+[ $# -gt 0 ] || set -- base compiler harness/compiled harness/judge harness/placement reference/abi reports/html
 bad=$(for folder in "$@"; do
     git ls-files -co --exclude-standard "$folder/*.[ch]" | while read -r f; do [ ! -e "$f" ] || echo "$f"; done | xargs awk '
         FNR == 1 { file = FILENAME; sub(/\.[ch]$/, "", file); is[file]; source = FILENAME ~ /c$/; comment = 0 }

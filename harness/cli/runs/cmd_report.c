@@ -53,7 +53,7 @@ static enum nnv_status report_form(const char *folder, enum nnv_report_form form
     const int fd = s == NNV_OK ? fcntl(file.fd, F_DUPFD_CLOEXEC, 0) : -1;
     FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (to != NULL) s = nnv_form_write(form, folder, to, err);
-    if (s == NNV_OK && (to == NULL || fflush(to) != 0)) s = nnv_file_refused(err, path, "cannot write", errno);
+    if (s == NNV_OK && (to == NULL || fflush(to) != 0)) s = nnv_path_refused(err, NNV_IO, path, "cannot write", errno);
     if (to != NULL)
         fclose(to);
     else if (fd >= 0)

@@ -167,7 +167,7 @@ static enum nnv_status bring(const char *from, const char *to, struct nnv_err *e
     const char *name;
     bool kept;
     const int at = nnv_folder_of(to, &name, &kept);
-    if (at < 0) return nnv_file_refused(err, to, "cannot create", errno);
+    if (at < 0) return nnv_path_refused(err, NNV_IO, to, "cannot create", errno);
     unlinkat(at, name, 0);
     const bool done = linkat(AT_FDCWD, from, at, name, 0) == 0 || errno == ENOENT;
     close(at);
