@@ -22,6 +22,7 @@ INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, siz
     const size_t lda = g->lda, width = g->n - col, columns = vectors * LANES;
     UNROLL for (int i = 0; i < rows; i++) for (size_t v = 0; v < vectors; v++) acc[i][v] =
         VF_LOAD(g->bias + col + v * LANES);
+    const float *ahead = g->c + row * g->ldc + col, *const last = ahead + (size_t)rows * g->ldc;
     for (size_t r = 0; r < g->runs; r++) {
         const float *a[(MOST_F32_ROWS + 2) / 3];
         UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] = g->a[r] + (row + (size_t)i) * lda;
@@ -33,6 +34,10 @@ INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, siz
         }
 #endif
         for (; k < g->length; k++, b += columns) {
+            if (ahead != last) { /* where results go comes while they are computed */
+                for (size_t v = 0; v < columns; v += LINE) __builtin_prefetch(ahead + v, 1);
+                ahead += g->ldc;
+            }
             vf w[2];
             for (size_t v = 0; v < vectors; v++) w[v] = VF_LOAD(b + v * LANES);
             UNROLL for (int i = 0; i < rows; i++) {
