@@ -204,6 +204,7 @@ static void close_job(struct job *j) {
     for (uint32_t i = 0; j->y && i < j->call->nout; i++) free(j->y[i]);
     free(j->multiplier);
     free(j->noise.tape);
+    free(j->noise.strip);
 }
 
 static bool is_empty(const struct job *j) {
@@ -224,8 +225,8 @@ enum nnv_status nnv_give_shape(struct nnv_kernel *k, uint32_t i, const struct nn
     return st;
 }
 
-/* The kernel's view of a row: its inputs are loaded anew where they differ from the last row's. */
-static struct nnv_kernel kernel_of(struct nnv_evaluator *ev, struct job *j, int row) {
+/* The kernel's view of a row, or of two: its inputs are loaded anew where they differ from the last row's. */
+static struct nnv_kernel kernel_of(struct nnv_evaluator *ev, struct job *j, int row, bool two) {
     for (uint32_t i = 0; i < j->call->nin; i++)
         if (j->in[i].stored) j->in[i].units = j->in[i].real = NULL;
     return (struct nnv_kernel){
@@ -235,6 +236,7 @@ static struct nnv_kernel kernel_of(struct nnv_evaluator *ev, struct job *j, int 
         .out = j->out,
         .multiplier = row == 0 ? j->multiplier : NULL,
         .row = row,
+        .next = two ? j->elems[0] : 0,
         .same_inputs = j->same_inputs && row > 0 && !ev->options->recompute,
         .spreads = !j->same_inputs && j->rows > 0,
         .noise = j->rows > 0 ? &j->noise : NULL,
@@ -248,11 +250,12 @@ static struct nnv_kernel kernel_of(struct nnv_evaluator *ev, struct job *j, int 
     };
 }
 
-static enum nnv_status run_row(struct nnv_evaluator *ev, struct job *j, int row, struct nnv_err *err) {
+/* Runs a row, or two. */
+static enum nnv_status run_row(struct nnv_evaluator *ev, struct job *j, int row, bool two, struct nnv_err *err) {
     nnv_arena_reset(ev->scratch);
     nnv_noise_begin(&j->noise, row);
     for (uint32_t i = 0; i < j->call->nout; i++) j->out[i] = j->y[i] ? j->y[i] + (size_t)row * j->elems[i] : NULL;
-    struct nnv_kernel k = kernel_of(ev, j, row);
+    struct nnv_kernel k = kernel_of(ev, j, row, two);
     enum nnv_status st = j->call->op->eval(&k, err);
     if (st) return st;
     if (j->noise.no_memory) return nnv_no_memory(err);
@@ -267,14 +270,19 @@ static enum nnv_status run_row(struct nnv_evaluator *ev, struct job *j, int row,
 }
 
 static enum nnv_status run_rows(struct nnv_evaluator *ev, struct job *j, struct nnv_err *err) {
-    enum nnv_status st = run_row(ev, j, 0, err);
-    j->alike = j->same_inputs && !j->noise.active;
+    enum nnv_status st = run_row(ev, j, 0, false, err);
+    j->alike = j->same_inputs && !nnv_noise_active(&j->noise);
     if (j->alike) return st;
     for (uint32_t i = 0; !st && i < j->call->nout && j->rows > 0; i++) {
         st = open_rows(j, i, err);
         if (!st) memset(j->y[i] + j->elems[i], 0, j->elems[i] * (size_t)j->rows * sizeof(double));
     }
-    for (int r = 1; !st && r <= j->rows; r++) st = run_row(ev, j, r, err);
+    const bool twos = j->noise.strips && j->same_inputs && !ev->options->recompute;
+    for (int r = 1; !st && r <= j->rows; r++) {
+        const bool two = twos && r < j->rows;
+        st = run_row(ev, j, r, two, err);
+        r += two;
+    }
     return st;
 }
 
@@ -285,7 +293,7 @@ static enum nnv_status keep_source(struct nnv_evaluator *ev, const struct nnv_fr
     enum nnv_judged judged = (enum nnv_judged)nnv_out_slot(j->call->form, i)->judged;
     if (judged == NNV_JUDGED_VALUE || judged == NNV_JUDGED_CHOICE || f->key != 0) return NNV_OK;
     if (judged != NNV_JUDGED_SAMPLES && j->rows == 0) return NNV_OK;
-    struct nnv_kernel k = kernel_of(ev, j, 0);
+    struct nnv_kernel k = kernel_of(ev, j, 0, false);
     cell->source = nnv_source_of(&k, judged == NNV_JUDGED_LEAST ? -1 : 1, ev->results);
     return cell->source ? NNV_OK : nnv_no_memory(err);
 }

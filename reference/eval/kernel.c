@@ -115,6 +115,7 @@ static const uint64_t ALTERNATIVE_STREAM = UINT64_C(3) << 40;
 
 void nnv_noise_begin(struct nnv_noise *n, int row) {
     n->signs = (struct nnv_signs){.rng = nnv_rng_make(n->seed, n->op, HOOK_STREAM + (uint64_t)row)};
+    n->others = (struct nnv_signs){.rng = nnv_rng_make(n->seed, n->op, HOOK_STREAM + (uint64_t)row + 1)};
     n->at = 0;
 }
 
@@ -128,6 +129,12 @@ uint64_t nnv_branch_pattern(struct nnv_rng *rng, int rows) {
         ones = __builtin_popcountll(up);
     } while (ones != others / 2);
     return up << 2 | 1;
+}
+
+bool nnv_noise_active(const struct nnv_noise *n) {
+    bool active = n->hazard;
+    for (size_t i = 0; i < n->count && !active; i++) active = !(n->tape[i].magnitude <= 0);
+    return active;
 }
 
 bool nnv_noise_grow(struct nnv_noise *n) {
@@ -204,7 +211,7 @@ double nnv_recall(struct nnv_kernel *k, double v) {
 
 double nnv_noise_hazard(struct nnv_kernel *k, double v) {
     if (k->row > 0) return isnan(v) ? (double)INFINITY : (double)NAN; /* rows that agree would be compared */
-    k->noise->active = true;
+    k->noise->hazard = true;
     return v;
 }
 

@@ -54,14 +54,18 @@ static inline double nnv_either_sign(struct nnv_signs *s, double v) {
     return v;
 }
 
-/** The hooks of one operation: row 0 writes the tape, the others read it. Zero-initialise; free tape. */
+/** The hooks of one operation: row 0 writes the tape, the others read it. Zero-initialise; free tape and strip. */
 struct nnv_noise {
-    int rows;               /**< perturbed rows */
-    uint64_t seed, op;      /**< key of the signs: seed of the run, number of the operation */
-    struct nnv_signs signs; /**< of this row */
+    int rows;                /**< perturbed rows */
+    uint64_t seed, op;       /**< key of the signs: seed of the run, number of the operation */
+    struct nnv_signs signs;  /**< of this row */
+    struct nnv_signs others; /**< of the row that is computed beside it */
     struct nnv_hook *tape;
     size_t count, room, at;
-    bool active; /**< a hook wrote a magnitude, so that rows with equal inputs differ */
+    void *strip; /**< of strip.h: room for the noise of so many hooks */
+    size_t strip_room;
+    bool strips; /**< of strip.h: row 0 opened one, so that rows may be computed two at a time */
+    bool hazard; /**< nnv_hazard met one in row 0 */
     bool no_memory;
     bool broken;                     /**< a row called other hooks than row 0 */
     uint64_t alternative, decisions; /**< see nnv_decide: key, and number of open decisions so far */
@@ -78,10 +82,12 @@ struct nnv_kernel {
                                       the factor from integer sum to output unit. NNV_ROUND_RESCALE: the terms of a
                                       sum in units of the output, where they may cancel each other. Else NULL */
     int row;                     /**< 0: golden */
-    bool same_inputs;            /**< this row's inputs equal row 0's */
-    bool spreads;                /**< the inputs of some row do not */
-    struct nnv_noise *noise;     /**< NULL: golden row only, the hooks do nothing */
-    double u_i, u_a, eta; /**< units of the hooks: intermediates, accumulators, smallest normal; 0 for quantised */
+    size_t next;             /**< strip.h: how far behind results of this row those of the next are; 0: it is computed
+                                  alone */
+    bool same_inputs;        /**< this row's inputs equal row 0's */
+    bool spreads;            /**< the inputs of some row do not */
+    struct nnv_noise *noise; /**< NULL: golden row only, the hooks do nothing */
+    double u_i, u_a, eta;    /**< units of the hooks: intermediates, accumulators, smallest normal; 0 for quantised */
     const struct nnv_arithmetic *arithmetic; /**< what is promised beyond these */
     int choice;                              /**< see nnv_eval_options */
     int choices;                /**< row 0 writes the most tied numbers that it chose from; 0: there was no choice */
@@ -125,13 +131,14 @@ NNV_USE_RESULT enum nnv_status nnv_give_shape(struct nnv_kernel *k, uint32_t i, 
 
 /* ------------------------------------------------------------------- hooks */
 
+/** Row 0 wrote a magnitude somewhere, or met a hazard, so that rows with equal inputs differ. */
+bool nnv_noise_active(const struct nnv_noise *n);
 /** Makes room on the tape; false if there is no memory, which the evaluator tells. */
 bool nnv_noise_grow(struct nnv_noise *n);
 /** Row 0 writes down what it gives to a hook. */
 static inline void nnv_noise_write(struct nnv_noise *n, double value, double magnitude) {
     if (n->count == n->room && !nnv_noise_grow(n)) return;
     n->tape[n->count++] = (struct nnv_hook){value, magnitude};
-    n->active |= !(magnitude <= 0);
 }
 /** What row 0 wrote at this hook. */
 static inline const struct nnv_hook *nnv_noise_read(struct nnv_noise *n) {
@@ -152,6 +159,11 @@ static inline double nnv_noise_replay(struct nnv_kernel *k) {
     const struct nnv_hook *h = nnv_noise_read(k->noise);
     return h->value + nnv_either_sign(&k->noise->signs, h->magnitude);
 }
+/**
+ * In rows whose same_inputs is set, of a kernel that calls one hook for each of n elements, which is its result: gives
+ * them all by nnv_noise_replay. False: nothing was done, since this is another row, or row 0 met a hazard.
+ */
+bool nnv_noise_replay_all(struct nnv_kernel *k, size_t n, double *y);
 /** A decision score > 0 that implementations may take either way when |score| <= half_width. */
 bool nnv_noise_branch(struct nnv_kernel *k, double score, double half_width);
 /**

@@ -24,7 +24,7 @@ struct nnv_row_input {
 /** Numbers that an input needs room for. */
 size_t nnv_row_space(const struct nnv_row_input *in);
 
-/** Begins row r. */
+/** Begins row r, and the row behind it. */
 void nnv_noise_begin(struct nnv_noise *n, int row);
 
 /** Bit r - 1 is set if row r takes the upper branch: row 1 up, row 2 down, the others balanced at random. */

@@ -80,6 +80,7 @@ static double divide(struct nnv_kernel *k, const struct nnv_pair *p) {
 static enum nnv_status eval_quotient(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
     bool integer = k->call->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_INT32;
+    if (nnv_noise_replay_all(k, nnv_shape_elems(nnv_out_shape(k, 0)), k->out[0])) return NNV_OK;
     nnv_pair_each(k, A, B, integer ? divide_int : divide, k->out[0]);
     return NNV_OK;
 }

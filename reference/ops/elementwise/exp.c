@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file exp.c EXP, LOG, SIN. */
+#include "reference/eval/strip.h"
 #include "reference/ops/elementwise/unary.h"
 
 static const struct nnv_slot exp_inputs[] = {
@@ -36,6 +37,7 @@ static enum nnv_status eval_exp(struct nnv_kernel *k, struct nnv_err *err) {
 static enum nnv_status eval_log(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
     const double *x = nnv_real(k, 0);
+    if (nnv_noise_replay_all(k, nnv_elems(k, 0), k->out[0])) return NNV_OK;
     for (size_t e = 0, n = nnv_elems(k, 0); e < n; e++) {
         bool hazard = !(x[e] > 2 * nnv_spread(k, 0, e) + k->eta);
         double y = k->same_inputs ? nnv_noise_replay(k) : nnv_function(k, log(x[e]), NNV_ULPS_LOG);
@@ -45,18 +47,33 @@ static enum nnv_status eval_log(struct nnv_kernel *k, struct nnv_err *err) {
 }
 
 /* The sine of x, rounded before. In rows with row 0's input that is one of two numbers, whose sines row 0 finds. */
-static double sine(struct nnv_kernel *k, double x) {
-    const double rounded = nnv_round(k, x), off = k->noise && k->row == 0 ? nnv_rounding(k, x) : 0;
-    const double below = nnv_recall(k, off > 0 ? sin(x - off) : 0), above = nnv_recall(k, off > 0 ? sin(x + off) : 0);
-    const bool replays = k->same_inputs;
-    return replays && rounded < x ? below : replays && rounded > x ? above : sin(rounded);
+static nnv_two sine(struct nnv_strip *s, double x, struct nnv_hook *note) {
+    const nnv_two rounded = nnv_two_round(s, nnv_two_of(x));
+    if (!s->k->same_inputs || !note) {
+        const double off = note && s->k->row == 0 ? nnv_rounding(s->k, x) : 0;
+        if (off > 0) *note = (struct nnv_hook){sin(x - off), sin(x + off)};
+        if (off == 0 && note) *note = (struct nnv_hook){0, 0};
+        return nnv_two_of(sin(rounded[0]));
+    }
+    nnv_two y;
+    for (int i = 0; i < 2; i++)
+        y[i] = rounded[i] < x ? note->value : rounded[i] > x ? note->magnitude : sin(rounded[i]);
+    return y;
 }
 
 /* The argument is reduced to a period in the operand's precision. */
 static enum nnv_status eval_sin(struct nnv_kernel *k, struct nnv_err *err) {
+    enum { SOME = 256 };
     (void)err;
     const double *x = nnv_real(k, 0);
-    for (size_t e = 0, n = nnv_elems(k, 0); e < n; e++) k->out[0][e] = nnv_function(k, sine(k, x[e]), ULPS_SIN);
+    for (size_t at = 0, n = nnv_elems(k, 0); at < n; at += SOME) {
+        const size_t end = n - at < SOME ? n : at + SOME;
+        struct nnv_strip s = nnv_strip_of(k, 2 * (end - at), end - at);
+        for (size_t e = at; e < end; e++) {
+            struct nnv_hook *note = s.note ? &s.note[e - at] : NULL;
+            nnv_two_put(k, &k->out[0][e], nnv_two_function(&s, sine(&s, x[e], note), ULPS_SIN));
+        }
+    }
     return NNV_OK;
 }
 

@@ -32,8 +32,8 @@ static void sample(struct nnv_sample *s) {
     static enum nnv_status eval_##KIND(struct nnv_kernel *k, struct nnv_err *err) {                                    \
         (void)err;                                                                                                     \
         const double *x = nnv_real(k, 0);                                                                              \
-        for (size_t e = 0, n = nnv_elems(k, 0); e < n; e++)                                                            \
-            k->out[0][e] = k->same_inputs ? nnv_noise_replay(k) : nnv_sigmoid(k, FUNCTION(x[e]), ULPS);                \
+        if (nnv_noise_replay_all(k, nnv_elems(k, 0), k->out[0])) return NNV_OK;                                        \
+        for (size_t e = 0, n = nnv_elems(k, 0); e < n; e++) k->out[0][e] = nnv_sigmoid(k, FUNCTION(x[e]), ULPS);       \
         return NNV_OK;                                                                                                 \
     }                                                                                                                  \
     NNV_UNARY_RECORD(NAME, 1, FORMULA, inputs, KIND, KIND##_sigs, eval_##KIND, .variants = nnv_unary_variants,         \

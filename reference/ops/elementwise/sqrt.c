@@ -13,6 +13,7 @@ static const struct nnv_sig rsqrt_sigs[] = {NNV_SIG(3, FLOAT16), NNV_SIG(3, FLOA
 static enum nnv_status eval_sqrt(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
     const double *x = nnv_real(k, 0);
+    if (nnv_noise_replay_all(k, nnv_elems(k, 0), k->out[0])) return NNV_OK;
     for (size_t e = 0, n = nnv_elems(k, 0); e < n; e++) {
         bool hazard = !(x[e] >= 2 * nnv_spread(k, 0, e)) || (x[e] > 0 && x[e] < k->eta);
         double y = k->same_inputs ? nnv_noise_replay(k) : nnv_function(k, sqrt(x[e]), NNV_ULPS_SQRT);
@@ -26,6 +27,7 @@ static enum nnv_status eval_rsqrt(struct nnv_kernel *k, struct nnv_err *err) {
     (void)err;
     bool quant = nnv_is_quant(k->call->sig->type[NNV_T]);
     const double *x = nnv_real(k, 0);
+    if (nnv_noise_replay_all(k, nnv_elems(k, 0), k->out[0])) return NNV_OK;
     for (size_t e = 0, n = nnv_elems(k, 0); e < n; e++) {
         bool hazard = !(x[e] > 2 * nnv_spread(k, 0, e) + k->eta);
         double y = quant && x[e] <= 0 ? (double)INFINITY : 1 / sqrt(x[e]);

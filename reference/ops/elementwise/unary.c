@@ -4,7 +4,8 @@
 void nnv_unary_eval(struct nnv_kernel *k, double (*f)(double), double ulps) {
     const double *x = nnv_real(k, 0);
     size_t n = nnv_elems(k, 0);
-    for (size_t e = 0; e < n; e++) k->out[0][e] = k->same_inputs ? nnv_noise_replay(k) : nnv_function(k, f(x[e]), ulps);
+    if (nnv_noise_replay_all(k, n, k->out[0])) return;
+    for (size_t e = 0; e < n; e++) k->out[0][e] = nnv_function(k, f(x[e]), ulps);
 }
 
 const struct nnv_factor nnv_any_rank_factors[NNV_SHAPE_OWN] = {NNV_SHAPE_ANY_FACTORS};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file instance_normalization.c INSTANCE_NORMALIZATION. */
+#include "reference/eval/strip.h"
 #include "reference/ops/common.h"
 
 enum { X, GAMMA, BETA, EPSILON, NCHW };
@@ -20,29 +21,30 @@ static const struct nnv_sig sigs[] = {
 
 /* One channel of one batch: x and y lie at its first element. */
 static void channel(struct nnv_kernel *k, const struct nnv_image_layout *m, const double *x, double *y) {
-    double gamma = nnv_num(k->call, GAMMA), beta = nnv_num(k->call, BETA), eps = nnv_num(k->call, EPSILON);
-    double n = (double)m->h * m->w, sum = 0, abs = 0, squares = 0;
-    for (uint32_t i = 0; i < m->h && !k->same_inputs; i++)
-        for (uint32_t j = 0; j < m->w; j++) {
-            double v = x[i * m->sh + j * m->sw];
-            sum += v;
-            abs += fabs(v);
-        }
-    sum = k->same_inputs ? nnv_noise_replay(k) : nnv_sum(k, sum, n, abs, 1);
-    double mean = nnv_round(k, sum / n);
-    for (uint32_t i = 0; i < m->h; i++)
-        for (uint32_t j = 0; j < m->w; j++) {
-            double d = nnv_round(k, x[i * m->sh + j * m->sw] - mean);
-            y[i * m->sh + j * m->sw] = d;
-            squares += d * d;
-        }
-    double variance = nnv_round(k, nnv_sum(k, squares, n, squares, 1) / n);
-    double r = nnv_function(k, 1 / sqrt(nnv_round(k, variance + eps)), NNV_ULPS_RSQRT);
-    for (uint32_t i = 0; i < m->h; i++)
-        for (uint32_t j = 0; j < m->w; j++) {
-            double *v = &y[i * m->sh + j * m->sw];
-            *v = nnv_round(k, nnv_round(k, *v * r) * gamma) + beta;
-        }
+    const double gamma = nnv_num(k->call, GAMMA), beta = nnv_num(k->call, BETA), eps = nnv_num(k->call, EPSILON);
+    const size_t n = (size_t)m->h * m->w, step = m->sw; /* in either layout elements lie evenly */
+    double all = 0, abs = 0;
+    for (size_t i = 0; i < n && !k->same_inputs; i++) {
+        all += x[i * step];
+        abs += fabs(x[i * step]);
+    }
+    struct nnv_strip s = nnv_strip_of(k, 2 + n, 0);
+    const nnv_two sum = k->same_inputs ? nnv_two_replay(&s) : nnv_two_sum(&s, nnv_two_of(all), (double)n, abs);
+    const nnv_two mean = nnv_two_round(&s, sum / (double)n);
+    nnv_two squares = {0};
+    for (size_t i = 0; i < n; i++) {
+        const nnv_two d = nnv_two_round(&s, x[i * step] - mean);
+        nnv_two_put(k, &y[i * step], d);
+        squares += d * d;
+    }
+    s = nnv_strip_of(k, 4 + 2 * n, 0);
+    const nnv_two variance = nnv_two_round(&s, nnv_two_sum(&s, squares, (double)n, squares[0]) / (double)n);
+    const nnv_two root = nnv_two_sqrt(nnv_two_round(&s, variance + eps));
+    const nnv_two r = nnv_two_function(&s, 1 / root, NNV_ULPS_RSQRT);
+    for (size_t i = 0; i < n; i++) {
+        const nnv_two d = nnv_two_get(k, &y[i * step]);
+        nnv_two_put(k, &y[i * step], nnv_two_round(&s, nnv_two_round(&s, d * r) * gamma) + beta);
+    }
 }
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file line_normalization.c L2_NORMALIZATION, LOCAL_RESPONSE_NORMALIZATION. */
+#include "reference/eval/strip.h"
 #include "reference/ops/common.h"
 
 enum { X };
@@ -56,9 +57,10 @@ static const struct nnv_sig l2_sigs[] = {NNV_SIG(1, FLOAT32), NNV_SIG(3, FLOAT16
 
 /* x: numbers in units of the input's scale. */
 static void l2_line(struct nnv_kernel *k, const double *x, size_t at, struct nnv_lines l, double unit) {
-    double sum = 0, surely = 0;
+    struct nnv_strip hooks = nnv_strip_of(k, 3 + l.n, 0);
+    double sum = k->same_inputs && hooks.hook ? hooks.hook[0].value : 0, surely = sum;
     bool moves = false;
-    for (size_t i = 0; i < l.n; i++) {
+    for (size_t i = 0; i < l.n && !k->same_inputs; i++) {
         size_t e = at + i * l.inner;
         sum += x[e] * x[e];
         double d = nnv_spread(k, X, e) / unit, rest = fmax(fabs(x[e]) - 3 * d, 0);
@@ -66,12 +68,13 @@ static void l2_line(struct nnv_kernel *k, const double *x, size_t at, struct nnv
         moves = moves || !(d == 0);
     }
     bool hazard = (moves || sum > 0) && !(surely * unit * unit > fmax(k->eta, TINY));
-    double s = nnv_round(k, nnv_sum(k, sum, (double)l.n, sum, 1));
-    double norm = nnv_function(k, sqrt(fmax(s, 0)), NNV_ULPS_SQRT);
+    const nnv_two s = nnv_two_round(&hooks, nnv_two_sum(&hooks, nnv_two_of(sum), (double)l.n, sum));
+    const nnv_two norm = nnv_two_function(&hooks, (nnv_two){sqrt(fmax(s[0], 0)), sqrt(fmax(s[1], 0))}, NNV_ULPS_SQRT);
     for (size_t i = 0; i < l.n; i++) {
         size_t e = at + i * l.inner;
-        double y = nnv_quotient(k, sum > 0 ? x[e] / norm : 0);
-        k->out[0][e] = nnv_hazard(k, y, hazard);
+        nnv_two y = nnv_two_quotient(&hooks, sum > 0 ? x[e] / norm : nnv_two_of(0));
+        if (hazard) y = (nnv_two){nnv_hazard(k, y[0], true), nnv_hazard(k, y[1], true)};
+        nnv_two_put(k, &k->out[0][e], y);
     }
 }
 
@@ -113,26 +116,28 @@ struct params {
  * as many times larger in the result as the product is (its absolute error is the result's relative one), and the
  * exponential adds its own. A product below 1 counts as 1: near base 1 the logarithm is good to an absolute error.
  */
-static double power(struct nnv_kernel *k, double base, double exponent) {
-    double product = fabs(exponent * log(base));
-    return nnv_function(k, pow(base, exponent),
-                        nnv_ulps(k, NNV_ULPS_EXP) + (nnv_ulps(k, NNV_ULPS_LOG) + 1) * fmax(1, product));
+static nnv_two power(struct nnv_strip *s, nnv_two base, double exponent) {
+    const double product = nnv_strip_writes(s) ? fabs(exponent * log(base[0])) : 1, y = pow(base[0], exponent);
+    return nnv_two_function(s, (nnv_two){y, s->k->next ? pow(base[1], exponent) : y},
+                            nnv_ulps(s->k, NNV_ULPS_EXP) + (nnv_ulps(s->k, NNV_ULPS_LOG) + 1) * fmax(1, product));
 }
 
 static void lrn_line(struct nnv_kernel *k, const double *x, double *y, struct nnv_lines l, const struct params *p) {
     int64_t n = (int64_t)l.n;
+    struct nnv_strip s = nnv_strip_of(k, 5 * l.n, 0);
     for (int64_t i = 0; i < n; i++) {
         int64_t first = i > p->radius ? i - p->radius : 0, last = p->radius < n - 1 - i ? i + p->radius : n - 1;
-        double sum = 0;
+        double squares = 0;
         for (int64_t j = first; j <= last && !k->same_inputs; j++) {
             double v = x[(size_t)j * l.inner];
-            sum += v * v;
+            squares += v * v;
         }
-        sum = k->same_inputs ? nnv_noise_replay(k) : nnv_sum(k, sum, (double)(last - first + 1), sum, 1);
-        sum = nnv_round(k, sum);
-        double base = nnv_round(k, p->bias + nnv_round(k, p->alpha * sum));
-        double y_i = x[(size_t)i * l.inner] * power(k, base, -p->beta);
-        y[(size_t)i * l.inner] = nnv_hazard(k, y_i, !(base > 0));
+        nnv_two sum = k->same_inputs ? nnv_two_replay(&s)
+                                     : nnv_two_sum(&s, nnv_two_of(squares), (double)(last - first + 1), squares);
+        sum = nnv_two_round(&s, sum);
+        const nnv_two base = nnv_two_round(&s, p->bias + nnv_two_round(&s, p->alpha * sum));
+        const nnv_two y_i = x[(size_t)i * l.inner] * power(&s, base, -p->beta);
+        nnv_two_put(k, &y[(size_t)i * l.inner], nnv_two_positive(k, y_i, base));
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file log_softmax.c LOG_SOFTMAX. */
+#include "reference/eval/strip.h"
 #include "reference/ops/common.h"
 
 enum { X, BETA, AXIS };
@@ -21,16 +22,20 @@ static const struct nnv_sig sigs[] = {
 };
 
 static void line(struct nnv_kernel *k, const double *x, double *y, const struct nnv_lines *l, double beta) {
-    double most = x[0], sum = 0; /* the x with the largest exponent */
+    double most = x[0]; /* the x with the largest exponent */
+    nnv_two sum = {0};
+    struct nnv_strip s = nnv_strip_of(k, 3 * l->n + 2, 0);
     for (size_t i = 1; i < l->n; i++)
         if ((x[i * l->inner] - most) * beta > 0) most = x[i * l->inner];
     for (size_t i = 0; i < l->n; i++) {
-        double z = nnv_round(k, nnv_round(k, x[i * l->inner] - most) * beta);
-        y[i * l->inner] = z;
-        sum += nnv_function(k, exp(z), NNV_ULPS_EXP);
+        const nnv_two less = nnv_two_round(&s, nnv_two_of(x[i * l->inner] - most));
+        const nnv_two z = nnv_two_round(&s, less * beta);
+        nnv_two_put(k, &y[i * l->inner], z);
+        sum += nnv_two_function(&s, nnv_two_map(k, exp, z), NNV_ULPS_EXP);
     }
-    double log_sum = nnv_function(k, log(nnv_sum(k, sum, (double)l->n, sum, 1)), NNV_ULPS_LOG);
-    for (size_t i = 0; i < l->n; i++) y[i * l->inner] -= log_sum;
+    sum = nnv_two_sum(&s, sum, (double)l->n, sum[0]);
+    const nnv_two log_sum = nnv_two_function(&s, nnv_two_map(k, log, sum), NNV_ULPS_LOG);
+    for (size_t i = 0; i < l->n; i++) nnv_two_put(k, &y[i * l->inner], nnv_two_get(k, &y[i * l->inner]) - log_sum);
 }
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {

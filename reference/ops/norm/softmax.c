@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file softmax.c SOFTMAX. */
+#include "reference/eval/strip.h"
 #include "reference/ops/common.h"
 
 enum { X, BETA, AXIS };
@@ -31,26 +32,29 @@ static int level_of(const struct nnv_call *c) {
     return x->known_rank && x->rank % 2 == 1 ? 3 : 1;
 }
 
-static void line(struct nnv_kernel *k, const double *x, double *y, double *t, size_t n, size_t step, double beta) {
-    double max = -INFINITY, sum = 0;
+static void line(struct nnv_kernel *k, const double *x, double *y, size_t n, size_t step, double beta) {
+    double max = -INFINITY;
+    nnv_two sum = {0};
+    struct nnv_strip s = nnv_strip_of(k, 4 * n + 1, 0);
     for (size_t i = 0; i < n; i++) max = fmax(max, x[i * step]);
     for (size_t i = 0; i < n; i++) {
-        double z = nnv_round(k, nnv_round(k, x[i * step] - max) * beta);
-        t[i] = nnv_function(k, exp(z), NNV_ULPS_EXP);
-        sum += t[i];
+        const nnv_two z = nnv_two_round(&s, nnv_two_round(&s, nnv_two_of(x[i * step] - max)) * beta);
+        const nnv_two t = nnv_two_function(&s, nnv_two_map(k, exp, z), NNV_ULPS_EXP);
+        nnv_two_put(k, &y[i * step], t);
+        sum += t;
     }
-    sum = nnv_sum(k, sum, (double)n, sum, 1);
-    for (size_t i = 0; i < n; i++) y[i * step] = nnv_quotient(k, t[i] / sum);
+    sum = nnv_two_sum(&s, sum, (double)n, sum[0]);
+    for (size_t i = 0; i < n; i++)
+        nnv_two_put(k, &y[i * step], nnv_two_quotient(&s, nnv_two_get(k, &y[i * step]) / sum));
 }
 
 static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     struct nnv_lines l = nnv_lines_along(k, X, AXIS);
-    double beta = nnv_num(k->call, BETA), *t = NNV_NEW(k->scratch, double, l.n);
-    if (!t) return nnv_no_memory(err);
-    const double *x = nnv_real(k, X);
+    const double *x = nnv_real(k, X), beta = nnv_num(k->call, BETA);
+    (void)err;
     for (size_t i = 0; i < nnv_line_count(&l); i++) {
         size_t at = nnv_line_at(&l, i);
-        line(k, x + at, k->out[0] + at, t, l.n, l.inner, beta);
+        line(k, x + at, k->out[0] + at, l.n, l.inner, beta);
     }
     return NNV_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file pool.c AVERAGE_POOL_2D, L2_POOL_2D, MAX_POOL_2D. */
+#include "reference/eval/strip.h"
 #include "reference/ops/conv/window.h"
 #include "reference/ops/elementwise/fuse.h"
 
@@ -79,9 +80,54 @@ struct area {
     uint32_t h, w;
     size_t sh, sw; /**< element strides */
 };
-/* out = scale of the input times pool(area), for each output element. */
-static enum nnv_status eval(struct nnv_kernel *k, double (*pool)(struct nnv_kernel *k, const struct area *a),
-                            struct nnv_err *err) {
+/* The mean or the like of an area; it calls `hooks` hooks. */
+struct pool {
+    nnv_two (*of)(struct nnv_strip *s, const struct area *a);
+    size_t hooks;
+};
+/* Padding is not counted: the divisor is the number of cells inside the tensor. */
+static inline nnv_two average(struct nnv_strip *s, const struct area *a) {
+    const bool counts = nnv_counts_terms(s->k), same = s->k->same_inputs;
+    struct nnv_terms terms = {0};
+    double sum = 0, abs = 0, n = (double)a->h * a->w;
+    for (uint32_t i = 0; i < a->h && !same; i++)
+        for (uint32_t j = 0; j < a->w; j++) {
+            double v = a->cell[i * a->sh + j * a->sw];
+            sum += v;
+            abs += fabs(v);
+            if (counts) nnv_terms_add(&terms, v);
+        }
+    const double weight = counts ? nnv_terms_end(&terms, n) : n;
+    return nnv_two_round(s, (same ? nnv_two_replay(s) : nnv_two_sum(s, nnv_two_of(sum), weight, abs)) / n);
+}
+
+/* A NaN, which in a perturbed row means "not compared", wins. */
+static inline nnv_two maximum(struct nnv_strip *s, const struct area *a) {
+    (void)s;
+    double most = a->cell[0];
+    for (uint32_t i = 0; i < a->h; i++)
+        for (uint32_t j = 0; j < a->w; j++) {
+            double v = a->cell[i * a->sh + j * a->sw];
+            if (v > most || isnan(v)) most = v;
+        }
+    return nnv_two_of(most);
+}
+
+static inline nnv_two root_mean_square(struct nnv_strip *s, const struct area *a) {
+    const bool same = s->k->same_inputs;
+    double sum = 0, n = (double)a->h * a->w;
+    for (uint32_t i = 0; i < a->h && !same; i++)
+        for (uint32_t j = 0; j < a->w; j++) {
+            double v = a->cell[i * a->sh + j * a->sw];
+            sum += v * v;
+        }
+    const nnv_two mean = nnv_two_round(s, (same ? nnv_two_replay(s) : nnv_two_sum(s, nnv_two_of(sum), n, sum)) / n);
+    return nnv_two_function(s, nnv_two_sqrt(NNV_TWO_WHERE(~(mean < 0), mean)), NNV_ULPS_SQRT);
+}
+
+/* out = scale of the input times pool(area), for each output element; a copy of it for each pool. */
+static inline __attribute__((always_inline)) enum nnv_status eval(struct nnv_kernel *k, struct pool pool,
+                                                                  struct nnv_err *err) {
     const struct nnv_call *c = k->call;
     bool nchw = nnv_int(c, NCHW);
     struct nnv_image_layout x = nnv_image_of(nnv_in_shape(k, X), nchw), y = nnv_image_of(nnv_out_shape(k, 0), nchw);
@@ -91,7 +137,8 @@ static enum nnv_status eval(struct nnv_kernel *k, double (*pool)(struct nnv_kern
     const double *in = nnv_units(k, X), scale = nnv_scale(k, X, 0);
     struct area a = {.sh = x.sh, .sw = x.sw};
     for (uint32_t n = 0; n < y.n; n++)
-        for (uint32_t i = 0; i < y.h; i++)
+        for (uint32_t i = 0; i < y.h; i++) {
+            struct nnv_strip s = nnv_strip_of(k, (size_t)y.w * y.c * pool.hooks, 0);
             for (uint32_t j = 0; j < y.w; j++) {
                 uint32_t top, left;
                 clip(i, nnv_int(c, STRIDE_H), h.head, filter_extent(c, FILTER_H), x.h, &top, &a.h);
@@ -99,50 +146,11 @@ static enum nnv_status eval(struct nnv_kernel *k, double (*pool)(struct nnv_kern
                 if (a.h == 0 || a.w == 0) return nnv_fail(err, NNV_INVALID, "window [%u,%u] lies in the padding", i, j);
                 for (uint32_t ch = 0; ch < y.c; ch++) {
                     a.cell = in + nnv_image_at(&x, n, top, left, ch);
-                    k->out[0][nnv_image_at(&y, n, i, j, ch)] = scale * pool(k, &a);
+                    nnv_two_put(k, &k->out[0][nnv_image_at(&y, n, i, j, ch)], scale * pool.of(&s, &a));
                 }
             }
+        }
     return NNV_OK;
-}
-
-/* Padding is not counted: the divisor is the number of cells inside the tensor. */
-static double average(struct nnv_kernel *k, const struct area *a) {
-    const bool counts = nnv_counts_terms(k);
-    struct nnv_terms terms = {0};
-    double sum = 0, abs = 0, n = (double)a->h * a->w;
-    for (uint32_t i = 0; i < a->h && !k->same_inputs; i++)
-        for (uint32_t j = 0; j < a->w; j++) {
-            double v = a->cell[i * a->sh + j * a->sw];
-            sum += v;
-            abs += fabs(v);
-            if (counts) nnv_terms_add(&terms, v);
-        }
-    sum = k->same_inputs ? nnv_noise_replay(k) : nnv_sum(k, sum, counts ? nnv_terms_end(&terms, n) : n, abs, 1);
-    return nnv_round(k, sum / n);
-}
-
-/* A NaN, which in a perturbed row means "not compared", wins. */
-static double maximum(struct nnv_kernel *k, const struct area *a) {
-    (void)k;
-    double most = a->cell[0];
-    for (uint32_t i = 0; i < a->h; i++)
-        for (uint32_t j = 0; j < a->w; j++) {
-            double v = a->cell[i * a->sh + j * a->sw];
-            if (v > most || isnan(v)) most = v;
-        }
-    return most;
-}
-
-static double root_mean_square(struct nnv_kernel *k, const struct area *a) {
-    double sum = 0, n = (double)a->h * a->w;
-    for (uint32_t i = 0; i < a->h && !k->same_inputs; i++)
-        for (uint32_t j = 0; j < a->w; j++) {
-            double v = a->cell[i * a->sh + j * a->sw];
-            sum += v * v;
-        }
-    sum = k->same_inputs ? nnv_noise_replay(k) : nnv_sum(k, sum, n, sum, 1);
-    double mean = nnv_round(k, sum / n);
-    return nnv_function(k, sqrt(mean < 0 ? 0 : mean), NNV_ULPS_SQRT);
 }
 
 /* ------------------------------------------------------------------ samples */
@@ -179,8 +187,10 @@ static void sample(struct nnv_sample *s) {
 }
 
 /** The record of an operation; then what else it has. */
-#define RECORD(NAME, FORMULA, SIGS, POOL, ...)                                                                         \
-    static enum nnv_status eval_##POOL(struct nnv_kernel *k, struct nnv_err *err) { return eval(k, POOL, err); }       \
+#define RECORD(NAME, FORMULA, SIGS, POOL, HOOKS, ...)                                                                  \
+    static enum nnv_status eval_##POOL(struct nnv_kernel *k, struct nnv_err *err) {                                    \
+        return eval(k, (struct pool){POOL, HOOKS}, err);                                                               \
+    }                                                                                                                  \
     const struct nnv_op nnv_op_##NAME = {                                                                              \
         NNV_OP_NAMED(NAME),      .level = 1,     .formula = FORMULA,    NNV_OP_FORMS(forms),  NNV_OP_SIGS(SIGS),       \
         .zero = NNV_ZERO_BATCH,  .infer = infer, NNV_EVAL(eval_##POOL), .variants = variants, NNV_SAMPLE(sample),      \
@@ -189,10 +199,10 @@ static void sample(struct nnv_sample *s) {
 
 RECORD(AVERAGE_POOL_2D,
        "y[n,i,j,c] = act(mean of x[n, i*sh-top+p, j*sw-left+q, c] over those p < fh, q < fw that lie inside x)", sigs,
-       average, .rounding = NNV_ROUND_RESCALE);
+       average, 2, .rounding = NNV_ROUND_RESCALE);
 RECORD(L2_POOL_2D,
        "y[n,i,j,c] = act(sqrt(mean of x[n, i*sh-top+p, j*sw-left+q, c]^2 over those p < fh, q < fw inside x))",
-       float_sigs, root_mean_square, .rounding = NNV_ROUND_RESCALE);
+       float_sigs, root_mean_square, 3, .rounding = NNV_ROUND_RESCALE);
 RECORD(MAX_POOL_2D,
        "y[n,i,j,c] = act(largest x[n, i*sh-top+p, j*sw-left+q, c] over those p < fh, q < fw that lie inside x)", sigs,
-       maximum, .rounding = NNV_ROUND_NONE, .linear = true);
+       maximum, 0, .rounding = NNV_ROUND_NONE, .linear = true);
