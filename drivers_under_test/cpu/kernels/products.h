@@ -16,28 +16,47 @@ INLINE void add_four(int rows, size_t vectors, const float *const *a, size_t lda
 }
 #endif
 
+/** What a tile fetches while it computes, a row at a step, so that nothing waits for all of them at once. */
+struct ahead {
+    const float *to, *last; /**< where its results go */
+    const float *from; /**< the next tile's rows if they are short: they end before they are seen coming; or NULL */
+};
+
+INLINE struct ahead ahead_of(const struct cpu_gemm_f32 *g, size_t row, size_t rows, size_t col) {
+    const float *to = g->c + row * g->ldc + col;
+    const bool is_short = g->runs == 1 && g->length <= SHORT_ROW && row + 2 * rows <= g->m;
+    return (struct ahead){to, to + rows * g->ldc, is_short ? g->a[0] + (row + rows) * g->lda : NULL};
+}
+
+INLINE void fetch_row(const struct cpu_gemm_f32 *g, size_t columns, struct ahead *f) {
+    if (f->to == f->last) return;
+    for (size_t i = 0; i < columns; i += LINE) __builtin_prefetch(f->to + i, 1);
+    f->to += g->ldc;
+    if (!f->from) return;
+    for (size_t i = 0; i < g->length; i += LINE) __builtin_prefetch(f->from + i);
+    f->from += g->lda;
+}
+
 /** One tile: rows x vectors * LANES columns; both are constants of the caller. */
 INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, size_t row, size_t col, const float *b) {
     vf acc[MOST_F32_ROWS][2];
     const size_t lda = g->lda, width = g->n - col, columns = vectors * LANES;
     UNROLL for (int i = 0; i < rows; i++) for (size_t v = 0; v < vectors; v++) acc[i][v] =
         VF_LOAD(g->bias + col + v * LANES);
-    const float *ahead = g->c + row * g->ldc + col, *const last = ahead + (size_t)rows * g->ldc;
+    struct ahead ahead = ahead_of(g, row, (size_t)rows, col);
     for (size_t r = 0; r < g->runs; r++) {
         const float *a[(MOST_F32_ROWS + 2) / 3];
         UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] = g->a[r] + (row + (size_t)i) * lda;
         size_t k = 0;
 #if CPU_LEVEL == 3
         for (; k + 4 <= g->length; k += 4, b += 4 * columns) {
+            fetch_row(g, columns, &ahead);
             add_four(rows, vectors, a, lda, b, acc);
             UNROLL for (int i = 0; i < rows; i += 3) a[i / 3] += 4;
         }
 #endif
         for (; k < g->length; k++, b += columns) {
-            if (ahead != last) { /* where results go comes while they are computed */
-                for (size_t v = 0; v < columns; v += LINE) __builtin_prefetch(ahead + v, 1);
-                ahead += g->ldc;
-            }
+            fetch_row(g, columns, &ahead);
             vf w[2];
             for (size_t v = 0; v < vectors; v++) w[v] = VF_LOAD(b + v * LANES);
             UNROLL for (int i = 0; i < rows; i++) {
@@ -126,13 +145,6 @@ INLINE void tiles_f32(const struct cpu_gemm_f32 *g, size_t row, size_t rows, siz
         switch (rows) { TILE_F32_HEIGHTS(TILE_F32, 2) }
 }
 
-/** Fetches short rows, which end before the processor has seen that they will be read. */
-INLINE void prefetch_rows(const struct cpu_gemm_f32 *g, size_t row, size_t rows) {
-    if (g->runs != 1 || g->length > SHORT_ROW) return;
-    for (size_t i = 0; i < rows && row + i < g->m; i++)
-        for (size_t k = 0; k < g->length; k += LINE) __builtin_prefetch(g->a[0] + (row + i) * g->lda + k);
-}
-
 /** As many panels at once as stay near: rows are read and results written in the order in which they lie. */
 static CPU_TARGET void gemm_f32(const struct cpu_gemm_f32 *g) {
     if (g->m == 0) return;
@@ -143,7 +155,6 @@ static CPU_TARGET void gemm_f32(const struct cpu_gemm_f32 *g) {
         const size_t end = g->n - first < group ? g->n : first + group;
         for (size_t row = 0, rows; row < g->m; row += rows) { /* tiles of nearly equal heights */
             rows = row < taller * (height + 1) ? height + 1 : height;
-            prefetch_rows(g, row + rows, rows);
             for (size_t col = first; col < end; col += PANEL) tiles_f32(g, row, rows, col, g->b + col * k);
         }
     }
