@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_out.h"
 
-#include <inttypes.h>
-
 /* What stands before a value: comma, line or space, and name. */
 static void begin(struct nnv_json_out *j, const char *name) {
     if (j->inside) nnv_text_add(j->text, ",");
@@ -35,7 +33,10 @@ void nnv_json_string(struct nnv_json_out *j, const char *name, const char *s) {
     nnv_text_add_json(j->text, s);
 }
 
-void nnv_json_uint(struct nnv_json_out *j, const char *name, uint64_t v) { nnv_json_raw(j, name, "%" PRIu64, v); }
+void nnv_json_uint(struct nnv_json_out *j, const char *name, uint64_t v) {
+    begin(j, name);
+    nnv_text_add_uint(j->text, v);
+}
 
 void nnv_json_bool(struct nnv_json_out *j, const char *name, bool v) {
     begin(j, name);

@@ -56,6 +56,14 @@ void nnv_text_add_n(struct nnv_text *t, const char *s, size_t n) {
     t->data[t->len] = '\0';
 }
 
+void nnv_text_add_uint(struct nnv_text *t, uint64_t number) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do digits[--at] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    nnv_text_add_n(t, digits + at, sizeof digits - at);
+}
+
 void nnv_text_vaddf(struct nnv_text *t, const char *fmt, va_list ap) {
     va_list again;
     va_copy(again, ap);
@@ -247,10 +255,9 @@ static bool add_special(struct nnv_text *t, double v) {
 /* Integers below 1e6 and zeros: most numbers of a spec. */
 static bool add_simple(struct nnv_text *t, double v) {
     if (!(fabs(v) < 1e6) || v != (double)(int)v) return false;
-    if (v == 0 && signbit(v)) /* "-0" would read back as the integer 0 */
-        nnv_text_add_n(t, "-0.0", 4);
-    else
-        nnv_text_addf(t, "%d", (int)v);
+    if (signbit(v)) nnv_text_add_n(t, "-", 1);
+    nnv_text_add_uint(t, (uint64_t)fabs(v));
+    if (v == 0 && signbit(v)) nnv_text_add_n(t, ".0", 2); /* "-0" would read back as the integer 0 */
     return true;
 }
 

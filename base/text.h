@@ -31,6 +31,8 @@ void nnv_text_free(struct nnv_text *t);
 void nnv_text_clear(struct nnv_text *t);
 void nnv_text_add(struct nnv_text *t, const char *s);
 void nnv_text_add_n(struct nnv_text *t, const char *s, size_t n);
+/** The number in decimal digits. */
+void nnv_text_add_uint(struct nnv_text *t, uint64_t number);
 void nnv_text_addf(struct nnv_text *t, const char *fmt, ...) NNV_PRINTF(2, 3);
 void nnv_text_vaddf(struct nnv_text *t, const char *fmt, va_list ap);
 /** s as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. NULL gives null. */

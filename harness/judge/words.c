@@ -8,7 +8,10 @@
 
 static void add_shape(struct nnv_text *t, const uint32_t *dims, uint32_t rank) {
     nnv_text_add(t, "[");
-    for (uint32_t i = 0; i < rank; i++) nnv_text_addf(t, "%s%u", i ? "," : "", dims[i]);
+    for (uint32_t i = 0; i < rank; i++) {
+        if (i) nnv_text_add(t, ",");
+        nnv_text_add_uint(t, dims[i]);
+    }
     nnv_text_add(t, "]");
 }
 
@@ -24,7 +27,11 @@ static void add_place(struct nnv_text *t, const struct nnv_value *v, size_t at) 
 }
 
 static void add_number(struct nnv_text *t, double v) {
-    if (isfinite(v))
+    const double most = 1e9; /* a digit fewer than are printed */
+    if (fabs(v) <= most && v == floor(v)) {
+        if (signbit(v)) nnv_text_add(t, "-");
+        nnv_text_add_uint(t, (uint64_t)fabs(v));
+    } else if (isfinite(v))
         nnv_text_addf(t, "%.10g", v);
     else
         nnv_text_add_double(t, v);
@@ -87,13 +94,22 @@ void nnv_judge_add_output(const struct nnv_comparer *of, const struct nnv_value 
                           struct nnv_text *t) {
     const struct nnv_comparison *c = &of->comparison[i];
     const struct nnv_value *v = of->taken[i].value;
-    nnv_text_addf(t, "%s{\"index\":%u,\"dims\":", t->len > 1 ? "," : "", i);
+    nnv_text_add(t, t->len > 1 ? ",{\"index\":" : "{\"index\":");
+    nnv_text_add_uint(t, i);
+    nnv_text_add(t, ",\"dims\":");
     add_shape(t, v->dims, v->rank);
-    nnv_text_addf(t,
-                  ",\"type\":\"%s\",\"compared\":%zu,\"wrong\":%zu,\"not_compared\":%zu,\"profile\":\"%s\","
-                  "\"rule\":",
-                  nnv_type(of->taken[i].type)->name, c->compared, c->wrong, c->not_compared,
-                  nnv_precision_name(of->precision));
+    const struct {
+        const char *name;
+        size_t count;
+    } counts[] = {{",\"compared\":", c->compared}, {",\"wrong\":", c->wrong}, {",\"not_compared\":", c->not_compared}};
+    const char *const type[] = {",\"type\":\"", nnv_type(of->taken[i].type)->name, "\""};
+    const char *const rule[] = {",\"profile\":\"", nnv_precision_name(of->precision), "\",\"rule\":"};
+    for (size_t k = 0; k < sizeof type / sizeof *type; k++) nnv_text_add(t, type[k]);
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        nnv_text_add(t, counts[k].name);
+        nnv_text_add_uint(t, counts[k].count);
+    }
+    for (size_t k = 0; k < sizeof rule / sizeof *rule; k++) nnv_text_add(t, rule[k]);
     nnv_text_add_json(t, c->rule);
     if (c->compared > 0) {
         const struct {

@@ -2,8 +2,7 @@
 /** @file ops.c Suite `ops`: every operation with every type, variant and kind of values that its record has. */
 #include "harness/suites/suites.h"
 
-#include <stdio.h>
-
+#include "base/text.h"
 #include "randgraph/single/single.h"
 #include "harness/suites/kit/cases.h"
 
@@ -89,22 +88,46 @@ static bool of_signature(const struct nnv_single *w) {
            (w->mode == NNV_FILL_LIMITS && nnv_single_is_elementwise(w->op));
 }
 
-/* sig: the signature's name. */
-static enum nnv_status add(struct nnv_case_list *list, const struct nnv_single *w, const char *sig,
-                           struct nnv_err *err) {
-    char variant[96], tags[32];
+/** The list on its way: words that many cases share are put together once. */
+struct listing {
+    struct nnv_case_list *list;
+    const struct tier *tier;
+    const char *sig; /**< name of the signature whose cases are added */
+    struct nnv_text name, tags;
+};
+
+static void add_all_words(struct nnv_text *t, const char *const words[], size_t n) {
+    for (size_t i = 0; i < n; i++) nnv_text_add(t, words[i]);
+}
+
+static enum nnv_status add(struct listing *l, const struct nnv_single *w, struct nnv_err *err) {
+    char room[96];
     const char *mode = nnv_fill_mode_name(w->mode), *plan = nnv_plan_name(w->plan);
-    nnv_single_variant_name(w, variant, sizeof variant);
-    snprintf(tags, sizeof tags, "%s%s%s", plan, *plan && *mode ? " " : "", w->relaxed ? "relaxed" : mode);
-    bool sweep = of_signature(w);
+    const bool sweep = of_signature(w);
+    const char *const name[] = {"ops/",
+                                w->op->name,
+                                "/",
+                                l->sig,
+                                w->relaxed ? "_relaxed" : "",
+                                "/",
+                                sweep ? "" : nnv_single_variant_name(w, room, sizeof room),
+                                mode[0] && !sweep ? "_" : "",
+                                mode,
+                                "/"};
+    const char *const tags[] = {plan, *plan && *mode ? " " : "", w->relaxed ? "relaxed" : mode};
+    nnv_text_clear(&l->name);
+    add_all_words(&l->name, name, sizeof name / sizeof *name);
+    nnv_text_add_uint(&l->name, (unsigned)w->index);
+    nnv_text_clear(&l->tags);
+    add_all_words(&l->tags, tags, sizeof tags / sizeof *tags);
+    if (l->name.failed || l->tags.failed) return nnv_no_memory(err);
     const struct nnv_case c = {.op = w->op->name,
                                .type = nnv_type(w->op->sigs[w->sig].type[NNV_T])->tag,
-                               .tags = tags,
+                               .tags = l->tags.data,
                                .a = pack(w),
                                .b = (uint64_t)w->index,
                                .data = w->op};
-    return nnv_list_case(list, c, err, "ops/%s/%s%s/%s%s%s/%d", w->op->name, sig, w->relaxed ? "_relaxed" : "",
-                         sweep ? "" : variant, mode[0] && !sweep ? "_" : "", mode, w->index);
+    return nnv_list_named(l->list, c, l->name.data, err);
 }
 
 static int clamp(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; }
@@ -165,59 +188,55 @@ static int step_of(const struct tier *t, const struct nnv_single *w) {
 }
 
 /* Long sums of large numbers of one sign, in types that they may leave: each third size that lengthens sums. */
-static enum nnv_status add_long_sums(struct nnv_case_list *list, const struct tier *t, struct nnv_single w,
-                                     const char *sig, struct nnv_err *err) {
+static enum nnv_status add_long_sums(struct listing *l, struct nnv_single w, struct nnv_err *err) {
     enum { STEP = 3 };
     w.plan = NNV_PLAN_SIZE;
     w.mode = NNV_FILL_HIGH;
     const bool narrow = nnv_type(w.op->sigs[w.sig].type[NNV_T])->size < sizeof(float);
-    const bool has = narrow && step_of(t, &w) > 0 && nnv_single_has(w.op, w.sig, w.mode);
+    const bool has = narrow && step_of(l->tier, &w) > 0 && nnv_single_has(w.op, w.sig, w.mode);
     int seen = w.sig;
     for (w.index = 0; has && w.index < nnv_single_planned(w.op, w.sig, w.plan); w.index++) {
         enum nnv_status st = NNV_OK;
-        if (nnv_single_has_long_sums(&w) && seen++ % STEP == 0) st = add(list, &w, sig, err);
+        if (nnv_single_has_long_sums(&w) && seen++ % STEP == 0) st = add(l, &w, err);
         if (st) return st;
     }
     return NNV_OK;
 }
 
 /* The planned cases of one operation and signature. */
-static enum nnv_status add_planned(struct nnv_case_list *list, const struct tier *t, struct nnv_single w,
-                                   const char *sig, struct nnv_err *err) {
+static enum nnv_status add_planned(struct listing *l, struct nnv_single w, struct nnv_err *err) {
     for (w.plan = NNV_PLAN_COVER; w.plan < NNV_PLAN_COUNT; w.plan++) {
-        const int step = step_of(t, &w), n = step ? nnv_single_planned(w.op, w.sig, w.plan) : 0;
+        const int step = step_of(l->tier, &w), n = step ? nnv_single_planned(w.op, w.sig, w.plan) : 0;
         for (w.index = step ? w.sig % step : 0; w.index < n; w.index += step) {
-            enum nnv_status st = add(list, &w, sig, err);
+            enum nnv_status st = add(l, &w, err);
             if (st) return st;
         }
     }
-    return add_long_sums(list, t, w, sig, err);
+    return add_long_sums(l, w, err);
 }
 
 /* All cases of one operation, signature, variant and mode. */
-static enum nnv_status add_all(struct nnv_case_list *list, const struct tier *t, struct nnv_single w, const char *sig,
-                               struct nnv_err *err) {
+static enum nnv_status add_all(struct listing *l, struct nnv_single w, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
-    int n = count_of(t, &w);
-    for (w.index = 0; !st && w.index < n; w.index++) st = add(list, &w, sig, err);
+    int n = count_of(l->tier, &w);
+    for (w.index = 0; !st && w.index < n; w.index++) st = add(l, &w, err);
     bool relaxed = w.mode == NNV_FILL_NORMAL && w.variant % 3 == 1 && nnv_single_relaxable(w.op, w.sig);
     w.relaxed = true;
-    for (w.index = 0; !st && relaxed && w.index < n; w.index++) st = add(list, &w, sig, err);
+    for (w.index = 0; !st && relaxed && w.index < n; w.index++) st = add(l, &w, err);
     return st;
 }
 
-static enum nnv_status list_op(struct nnv_case_list *list, const struct tier *t, const struct nnv_op *op,
-                               struct nnv_err *err) {
+static enum nnv_status list_op(struct listing *l, const struct nnv_op *op, struct nnv_err *err) {
     char name[96];
     for (int sig = 0; sig < op->nsigs; sig++) {
-        nnv_single_sig_name(op, sig, name, sizeof name);
+        l->sig = nnv_single_sig_name(op, sig, name, sizeof name);
         for (int variant = 0, n = nnv_single_variants(op); variant < n; variant++)
             for (int mode = 0; mode < NNV_FILL_COUNT; mode++) {
                 struct nnv_single w = {.op = op, .sig = sig, .variant = variant, .mode = (enum nnv_fill_mode)mode};
-                enum nnv_status st = add_all(list, t, w, name, err);
+                enum nnv_status st = add_all(l, w, err);
                 if (st) return st;
             }
-        enum nnv_status st = add_planned(list, t, (struct nnv_single){.op = op, .sig = sig}, name, err);
+        enum nnv_status st = add_planned(l, (struct nnv_single){.op = op, .sig = sig}, err);
         if (st) return st;
     }
     return NNV_OK;
@@ -227,7 +246,10 @@ static enum nnv_status list_ops(const struct nnv_run_config *config, struct nnv_
     size_t n;
     const struct nnv_op *const *ops = nnv_ops(&n);
     enum nnv_status st = NNV_OK;
-    for (size_t i = 0; !st && i < n; i++) st = list_op(list, &tiers[nnv_tier(config)], ops[i], err);
+    struct listing l = {.list = list, .tier = &tiers[nnv_tier(config)]};
+    for (size_t i = 0; !st && i < n; i++) st = list_op(&l, ops[i], err);
+    nnv_text_free(&l.name);
+    nnv_text_free(&l.tags);
     return st;
 }
 

@@ -73,13 +73,10 @@ const char *nnv_plan_name(enum nnv_plan plan) {
     return names[plan];
 }
 
-char *nnv_single_variant_name(const struct nnv_single *w, char *buf, size_t room) {
-    const bool layer = w->plan == NNV_PLAN_LAYER || w->plan == NNV_PLAN_NETWORK;
-    if (w->plan == NNV_PLAN_VARIANT)
-        snprintf(buf, room, "%s", w->op->variants[w->variant]);
-    else
-        snprintf(buf, room, "%s%s%s", nnv_plan_name(w->plan), layer ? "/" : "",
-                 layer ? nnv_layer_name(w->op, (size_t)(unsigned)w->index) : "");
+const char *nnv_single_variant_name(const struct nnv_single *w, char *buf, size_t room) {
+    if (w->plan == NNV_PLAN_VARIANT) return w->op->variants[w->variant];
+    if (w->plan != NNV_PLAN_LAYER && w->plan != NNV_PLAN_NETWORK) return nnv_plan_name(w->plan);
+    snprintf(buf, room, "%s/%s", nnv_plan_name(w->plan), nnv_layer_name(w->op, (size_t)(unsigned)w->index));
     return buf;
 }
 

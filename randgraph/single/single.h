@@ -46,7 +46,7 @@ int nnv_single_planned(const struct nnv_op *op, int sig, enum nnv_plan plan);
  * The case's name within its operation and signature, unique among those of its mode: "stride_same", "cover", "size",
  * "layer/mobilenet_v2_expand". buf is terminated; returns buf.
  */
-char *nnv_single_variant_name(const struct nnv_single *what, char *buf, size_t room);
+const char *nnv_single_variant_name(const struct nnv_single *what, char *buf, size_t room);
 /** Number of cases that make a whole sweep: floats take several; pairs of codes are in one. */
 int nnv_single_sweep_cases(const struct nnv_op *op, int sig);
 /** True if element i of the result is made of element i of each tensor, where their shapes are equal: what sweeps and

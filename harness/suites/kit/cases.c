@@ -18,20 +18,27 @@ uint64_t nnv_share(const struct nnv_run_config *config, uint64_t sources, const 
     return tiers[nnv_tier(config)] * (amount_of(config) == NNV_AMOUNT_SOAK ? SOAK : 1);
 }
 
-enum nnv_status nnv_list_case(struct nnv_case_list *list, struct nnv_case c, struct nnv_err *err, const char *fmt,
-                              ...) {
-    char name[256], suite[32];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(name, sizeof name, fmt, ap);
-    va_end(ap);
-    snprintf(suite, sizeof suite, "%.*s", (int)strcspn(name, "/"), name);
+enum nnv_status nnv_list_named(struct nnv_case_list *list, struct nnv_case c, const char *name, struct nnv_err *err) {
+    char suite[32];
+    size_t n = 0;
+    for (; n < sizeof suite - 1 && name[n] != '\0' && name[n] != '/'; n++) suite[n] = name[n];
+    suite[n] = '\0';
     c.name = name;
     c.suite = suite;
     c.op = c.op ? c.op : "";
     c.type = c.type ? c.type : "";
     c.tags = c.tags ? c.tags : "";
     return nnv_case_add(list, &c, err);
+}
+
+enum nnv_status nnv_list_case(struct nnv_case_list *list, struct nnv_case c, struct nnv_err *err, const char *fmt,
+                              ...) {
+    char name[256];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(name, sizeof name, fmt, ap);
+    va_end(ap);
+    return nnv_list_named(list, c, name, err);
 }
 
 enum nnv_status nnv_list_fixtures(struct nnv_case_list *list, const char *row, struct nnv_case c, const char *prefix,

@@ -14,7 +14,10 @@ int nnv_tier(const struct nnv_run_config *config);
 /** How many cases each of so many random sources gets: its share of --count, else what the tier says; of soak fifty
  * times the last. */
 uint64_t nnv_share(const struct nnv_run_config *config, uint64_t sources, const uint64_t tiers[3]);
-/** Adds a case. fmt makes its name, which begins with that of the suite; strings that are NULL in c become "". */
+/** Adds a case of that name, which begins with that of the suite; strings that are NULL in c become "". */
+NNV_USE_RESULT enum nnv_status nnv_list_named(struct nnv_case_list *list, struct nnv_case c, const char *name,
+                                              struct nnv_err *err);
+/** The same; fmt makes the name. */
 NNV_USE_RESULT enum nnv_status nnv_list_case(struct nnv_case_list *list, struct nnv_case c, struct nnv_err *err,
                                              const char *fmt, ...) NNV_PRINTF(4, 5);
 /**

@@ -180,18 +180,37 @@ static int by_key(const void *a, const void *b) {
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/** The operation of source i stands before it. */
-static bool seen(const struct choice *chosen, size_t i) {
-    for (size_t k = 0; k < i; k++)
-        if (chosen[k].source->op == chosen[i].source->op) return true;
-    return false;
+/** The models of a row that come into question, of which operations stand in the order of the sources. */
+struct choices {
+    struct choice *item;
+    size_t count, operations; /**< operations: of them */
+    size_t most;              /**< of those that are kept: the ones with the smallest keys */
+    bool once;                /**< of each operation, the signature with the smallest key alone */
+};
+
+static void choose(struct choices *c, const struct choice *one) {
+    struct choice *last = c->count > 0 ? &c->item[c->count - 1] : NULL;
+    if (one->source->op == NULL) {
+        c->item[c->count++] = *one;
+    } else if (c->once && last != NULL && last->source->op == one->source->op) { /* signatures are neighbours */
+        if (by_key(one, last) < 0) *last = *one;
+    } else if (c->once || c->operations < c->most) {
+        c->item[c->count++] = *one;
+        c->operations++;
+    } else {
+        struct choice *greatest = NULL;
+        for (size_t i = 0; i < c->count; i++)
+            if (c->item[i].source->op != NULL && (greatest == NULL || by_key(&c->item[i], greatest) > 0))
+                greatest = &c->item[i];
+        if (greatest != NULL && by_key(one, greatest) < 0) *greatest = *one;
+    }
 }
 
 static enum nnv_status list_row(struct nnv_case_list *list, enum nnv_validate_table table, size_t index,
                                 const struct nnv_validate_row *row, const struct sources *sources,
                                 struct choice *chosen, const struct tier *tier, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
-    size_t n = 0, operations = 0;
+    struct choices c = {.item = chosen, .most = tier->operations, .once = row->all_operations && tier->fixtures};
     struct nnv_text name = {0};
     nnv_text_addf(&name, "%s/%s/", nnv_validate_tables[table], row->name);
     const size_t prefix = name.len;
@@ -200,25 +219,22 @@ static enum nnv_status list_row(struct nnv_case_list *list, enum nnv_validate_ta
         if ((row->needs & s->has) != row->needs || (row->type && row->type == s->main_type)) continue;
         name.len = prefix;
         nnv_text_add(&name, s->name);
-        if (!name.failed) chosen[n++] = (struct choice){nnv_hash_bytes(name.data, name.len), s};
+        if (!name.failed) choose(&c, &(struct choice){nnv_hash_bytes(name.data, name.len), s});
     }
     if (name.failed) st = nnv_no_memory(err);
     nnv_text_free(&name);
-    qsort(chosen, n, sizeof *chosen, by_key);
-    for (size_t i = 0; i < n && !st; i++) {
+    qsort(chosen, c.count, sizeof *chosen, by_key);
+    for (size_t i = 0; i < c.count && !st; i++) {
         const struct source *s = chosen[i].source;
         if (!s->op && !tier->fixtures && i > 0) continue;
-        if (s->op && row->all_operations && tier->fixtures ? seen(chosen, i)
-                                                           : s->op && operations++ >= tier->operations)
-            continue;
-        const struct nnv_case c = {.op = s->op_name,
-                                   .type = s->type,
-                                   .level = s->level > row->level ? s->level : row->level,
-                                   .a = index,
-                                   .b = (uint64_t)table,
-                                   .c = s->at,
-                                   .data = s->op};
-        st = nnv_list_case(list, c, err, "validate/%s/%s/%s", nnv_validate_tables[table], row->name, s->name);
+        const struct nnv_case made = {.op = s->op_name,
+                                      .type = s->type,
+                                      .level = s->level > row->level ? s->level : row->level,
+                                      .a = index,
+                                      .b = (uint64_t)table,
+                                      .c = s->at,
+                                      .data = s->op};
+        st = nnv_list_case(list, made, err, "validate/%s/%s/%s", nnv_validate_tables[table], row->name, s->name);
     }
     return st;
 }
