@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-
 enum { FIRST_SLOTS = 32, FIRST_KEYS = FIRST_SLOTS / 2 };
 
 /* ---------------------------------------------------------------------- index */
@@ -73,6 +71,21 @@ static void *keys_reserve(struct nnv_index *ix, struct nnv_arena *arena, void *k
 
 /* -------------------------------------------------------------------- strings */
 
+/* A hash of this process alone, eight bytes at a time. */
+static uint64_t hash_text(const char *key, size_t len) {
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = len, word;
+    for (; len >= sizeof word; len -= sizeof word, key += sizeof word) {
+        memcpy(&word, key, sizeof word);
+        hash = (hash ^ word) * odd;
+        hash ^= hash >> 32;
+    }
+    word = 0;
+    memcpy(&word, key, len);
+    hash = (hash ^ word) * odd;
+    return hash ^ hash >> 29;
+}
+
 bool nnv_map_reserve(struct nnv_map *m, size_t n) {
     const char **key = keys_reserve(&m->index, m->arena, m->key, &m->cap, n, sizeof *key);
     if (key) m->key = key;
@@ -87,14 +100,14 @@ static uint32_t find(const struct nnv_map *m, const char *key, size_t len, uint6
 }
 
 uint32_t nnv_map_find_n(const struct nnv_map *m, const char *key, size_t len) {
-    return find(m, key, len, nnv_hash_bytes(key, len));
+    return find(m, key, len, hash_text(key, len));
 }
 
 uint32_t nnv_map_find(const struct nnv_map *m, const char *key) { return nnv_map_find_n(m, key, strlen(key)); }
 
 uint32_t nnv_map_add(struct nnv_map *m, const char *key) {
     size_t len = strlen(key);
-    uint64_t hash = nnv_hash_bytes(key, len);
+    uint64_t hash = hash_text(key, len);
     uint32_t k = find(m, key, len, hash);
     if (k != NNV_MAP_NONE || !nnv_map_reserve(m, (size_t)m->count + 1)) return k;
     m->key[m->count++] = key;

@@ -239,19 +239,25 @@ static enum nnv_status number_names(struct nnv_map *names, const struct nnv_case
 
 /** UTF-8 without control characters: tabs and newlines would break cases.tsv, others a terminal. */
 static bool is_plain(const char *s) {
+    while (*s >= 0x20 && *s < 0x7f) s++; /* most are ASCII to their end */
     const char *end = s + strlen(s);
     while (s != NULL && s < end && (unsigned char)*s >= 0x20 && *s != 0x7f) s = nnv_utf8_next(s, end, NULL);
     return s == end;
 }
 
+/** Neighbours share most of their strings: what the case before had was looked at with it. */
+static bool is_plain_too(const char *s, const char *before) { return s == before || is_plain(s); }
+
 enum nnv_status nnv_journal_check(const struct nnv_case *cases, size_t count, struct nnv_err *err) {
     struct nnv_map names = {0};
     if (count >= UINT32_MAX / 4) return nnv_fail(err, NNV_INVALID, "%zu cases are too many for one run", count);
     enum nnv_status st = number_names(&names, cases, count, err);
+    static const struct nnv_case none;
     for (size_t i = 0; i < count && st == NNV_OK; i++) {
-        const struct nnv_case *c = &cases[i];
-        if (*c->name == '\0' || !is_plain(c->name) || !is_plain(c->suite) || !is_plain(c->op) || !is_plain(c->type) ||
-            !is_plain(c->tags))
+        const struct nnv_case *c = &cases[i], *before = i > 0 ? &cases[i - 1] : &none;
+        if (*c->name == '\0' || !is_plain(c->name) || !is_plain_too(c->suite, before->suite) ||
+            !is_plain_too(c->op, before->op) || !is_plain_too(c->type, before->type) ||
+            !is_plain_too(c->tags, before->tags))
             st = nnv_fail(err, NNV_INVALID,
                           "case %zu of the list: its name, operation, type or tags are empty, hold control characters "
                           "or are not UTF-8",

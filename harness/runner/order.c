@@ -50,7 +50,7 @@ struct place {
 struct order {
     struct nnv_id_map ids;
     struct class *class;
-    struct place *place;
+    struct place *place, *spare; /**< spare: room for as many */
 };
 
 /** The class that words tell apart from others of the class above it; NNV_MAP_NONE when out of memory. */
@@ -101,21 +101,40 @@ static bool classify(struct order *o, const struct nnv_case *cases, size_t count
     return true;
 }
 
-static int by_due(const void *a, const void *b) {
-    const struct place *x = a, *y = b;
-    if (x->due != y->due) return x->due < y->due ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+static uint64_t due_of(const struct place *p) {
+    uint64_t bits; /* of numbers without a sign, in their order */
+    memcpy(&bits, &p->due, sizeof bits);
+    return bits;
 }
 
-static int by_operation(const void *a, const void *b) {
-    const struct place *x = a, *y = b;
-    if (x->class[OPERATION] != y->class[OPERATION]) return x->class[OPERATION] < y->class[OPERATION] ? -1 : 1;
-    return by_due(a, b);
+static uint64_t index_of(const struct place *p) { return p->index; }
+
+static uint64_t operation_of(const struct place *p) { return p->class[OPERATION]; }
+
+/** By a key; places of equal keys stay as they are to each other. Digit by digit, the lowest first. */
+static void sort(struct order *o, size_t count, uint64_t (*key)(const struct place *)) {
+    enum { BITS = 11, DIGITS = 1 << BITS };
+    uint64_t all = 0, some = UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        all |= key(&o->place[i]);
+        some &= key(&o->place[i]);
+    }
+    for (unsigned shift = 0; shift < 64; shift += BITS) {
+        size_t start[DIGITS + 1] = {0};
+        if (((all ^ some) >> shift) % DIGITS == 0) continue; /* all alike */
+        for (size_t i = 0; i < count; i++) start[(key(&o->place[i]) >> shift) % DIGITS + 1]++;
+        for (size_t d = 0; d < DIGITS; d++) start[d + 1] += start[d];
+        for (size_t i = 0; i < count; i++) o->spare[start[(key(&o->place[i]) >> shift) % DIGITS]++] = o->place[i];
+        struct place *sorted = o->spare;
+        o->spare = o->place;
+        o->place = sorted;
+    }
 }
 
 /** Each operation's cases at equal distances, from the beginning of its suite to its end. */
 static void spread(struct order *o, size_t count) {
-    qsort(o->place, count, sizeof *o->place, by_operation);
+    sort(o, count, due_of);
+    sort(o, count, operation_of);
     size_t before = 0;
     for (size_t i = 0; i < count; i++) {
         struct place *p = &o->place[i];
@@ -124,17 +143,20 @@ static void spread(struct order *o, size_t count) {
         p->due = ((double)before + 0.5) / (double)operation->count * sqrt((double)suite->count) / suite->weight;
         if (p->due > SAMPLED) p->due = SAMPLED;
     }
-    qsort(o->place, count, sizeof *o->place, by_due);
+    sort(o, count, index_of);
+    sort(o, count, due_of);
 }
 
 enum nnv_status nnv_order(const struct nnv_case *cases, size_t count, uint32_t *order, struct nnv_err *err) {
     struct order o = {.class = calloc(LEVELS * count + 1, sizeof *o.class),
-                      .place = calloc(count + 1, sizeof *o.place)};
-    const bool good = o.class && o.place && classify(&o, cases, count);
+                      .place = calloc(count + 1, sizeof *o.place),
+                      .spare = calloc(count + 1, sizeof *o.spare)};
+    const bool good = o.class && o.place && o.spare && classify(&o, cases, count);
     if (good) spread(&o, count);
     for (size_t i = 0; i < count && good; i++) order[i] = o.place[i].index;
     nnv_id_free(&o.ids);
     free(o.class);
     free(o.place);
+    free(o.spare);
     return good ? NNV_OK : nnv_no_memory(err);
 }

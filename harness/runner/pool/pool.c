@@ -417,8 +417,11 @@ enum nnv_status nnv_pool_run(const struct nnv_pool_options *o, bool *interrupted
     p.slots = calloc((size_t)jobs, sizeof *p.slots);
     p.agenda = (struct nnv_agenda){.count = o->count, .listed = o->order};
     enum nnv_status st = nnv_agenda_begin(&p.agenda, o->skip, o->last, err);
-    for (uint32_t i = 0; st == NNV_OK && i < o->count; i++)
-        if (nnv_case_has_tag(&o->cases[i], NNV_TAG_TIMING)) nnv_agenda_timed(&p.agenda, i);
+    bool timed = false;
+    for (uint32_t i = 0; st == NNV_OK && i < o->count; i++) { /* neighbours share the string */
+        if (i == 0 || o->cases[i].tags != o->cases[i - 1].tags) timed = nnv_case_has_tag(&o->cases[i], NNV_TAG_TIMING);
+        if (timed) nnv_agenda_timed(&p.agenda, i);
+    }
     if (st != NNV_OK || !p.hub || !p.slots) {
         st = nnv_fail(err, NNV_NO_MEMORY, "out of memory for %zu cases", o->count);
         p.nslots = p.slots != NULL ? p.nslots : 0;
