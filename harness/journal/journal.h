@@ -42,6 +42,7 @@ struct nnv_run_observer {
     void (*header)(void *context, const char *record); /**< the first line of the journal */
     void (*record)(void *context, const char *record); /**< a case line, terminated, without newline */
     void (*tick)(void *context);                       /**< a few times a second */
+    void (*wait)(void *context);                       /**< no further record is ready; may be NULL, as all may */
 };
 
 /**

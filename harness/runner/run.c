@@ -96,6 +96,7 @@ static enum nnv_status on_waiting(void *context, struct nnv_err *err) {
     const struct nnv_run_observer *o = r->o->observer;
     enum nnv_status st = nnv_journal_tend(&r->journal, false, err);
     uint64_t now = nnv_now_ns();
+    if (o != NULL && o->wait != NULL) o->wait(o->context);
     if (o != NULL && o->tick != NULL && now - r->tick_ns >= TICK_NS) {
         r->tick_ns = now;
         o->tick(o->context);

@@ -101,7 +101,12 @@ static void on_tick(void *context) {
     struct view *v = context;
     if (v->file_due) write_unfinished(v);
     if (v->console != NULL) nnv_console_tick(v->console);
-    if (v->cli->json) fflush(stdout);
+}
+
+/** Who reads the records sees each when there is no other to write. */
+static void on_wait(void *context) {
+    const struct view *v = context;
+    if (v->cli->json || v->form != NULL) fflush(stdout);
 }
 
 /** Makes all reports of the folder and prints the closing lines. explain: something may have failed. */
@@ -239,7 +244,7 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     struct nnv_case_list list = {.arena = c->arena};
     struct nnv_run_config config;
     struct nnv_shard shard = {0};
-    struct nnv_run_observer observer = {&x->view, on_header, on_record, on_tick};
+    struct nnv_run_observer observer = {&x->view, on_header, on_record, on_tick, on_wait};
     struct nnv_pressure pressure = {.count = 0};
     struct nnv_kernel_log kernel = {.fd = 0};
     bool interrupted = false;
