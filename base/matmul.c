@@ -22,7 +22,7 @@ static inline void add_panel(const double *a, size_t k, double panel[][LANES], s
 }
 
 /* Panels of B: LANES columns, DEPTH rows; ROWS of A meet one together. */
-void nnv_matmul_in_order(size_t m, size_t n, size_t k, const double *a, const double *b, double *c) {
+NNV_WIDE void nnv_matmul_in_order(size_t m, size_t n, size_t k, const double *a, const double *b, double *c) {
     double panel[DEPTH][LANES];
     memset(c, 0, m * n * sizeof *c);
     for (size_t j = 0; j < n; j += LANES) {

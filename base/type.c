@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/matmul.h"
+
 #define HALF_MAX 65504.0
 
 /* One row a type, by code. */
@@ -125,7 +127,7 @@ static inline int32_t round_clamped(double v, double lo, double hi) {
     }                                                                                                                  \
     return
 
-void nnv_load(int32_t type, const void *src, size_t n, double *dst) {
+NNV_WIDE void nnv_load(int32_t type, const void *src, size_t n, double *dst) {
     const unsigned char *from = src;
     switch ((OperandCode)type) {
     case ANEURALNETWORKS_FLOAT32:
@@ -165,7 +167,7 @@ void nnv_load(int32_t type, const void *src, size_t n, double *dst) {
     }                                                                                                                  \
     return
 
-void nnv_store(int32_t type, const double *src, size_t n, void *dst) {
+NNV_WIDE void nnv_store(int32_t type, const double *src, size_t n, void *dst) {
     unsigned char *to = dst;
     switch ((OperandCode)type) {
     case ANEURALNETWORKS_FLOAT32:

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/matmul.h"
+
 enum { BLOCK = 256 };
 
 /** How the bound of an element follows from its expected value, for one output. */
@@ -187,8 +189,8 @@ static void unit_budgets(const struct rule *r, const double *spread, struct bloc
 }
 
 /** Loads n elements, from index `at` on, and their bounds. */
-static void load_block(const struct nnv_expectation *e, const struct rule *r, const void *actual, size_t at, size_t n,
-                       struct block *b) {
+NNV_WIDE static void load_block(const struct nnv_expectation *e, const struct rule *r, const void *actual, size_t at,
+                                size_t n, struct block *b) {
     static const double none[BLOCK];
     b->n = n;
     nnv_load(e->type, (const uint8_t *)e->value->data + at * r->type->size, n, b->expected);
@@ -446,8 +448,8 @@ static void check_whole(const struct rule *r, const struct sums *s, struct nnv_c
              r->graph->bias, mse, r->graph->mse);
 }
 
-void nnv_check(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision,
-               struct nnv_comparison *out) {
+NNV_WIDE void nnv_check(const struct nnv_expectation *e, const void *actual, enum nnv_precision precision,
+                        struct nnv_comparison *out) {
     size_t n = nnv_expected_elems(e);
     memset(out, 0, sizeof *out);
     out->elems = n;

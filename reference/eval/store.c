@@ -2,6 +2,7 @@
 /* The store step: from the real results of all rows to the stored numbers of an operand. */
 #include <string.h>
 
+#include "base/matmul.h"
 #include "reference/eval/rows.h"
 
 enum {
@@ -47,7 +48,7 @@ static void spread_of(const double *y, size_t stride, int rows, size_t n, double
         }
 }
 
-void nnv_spread_rows(const double *y, size_t stride, int rows, double most, size_t n, double *spread) {
+NNV_WIDE void nnv_spread_rows(const double *y, size_t stride, int rows, double most, size_t n, double *spread) {
     size_t infinite = 0;
     spread_of(y, stride, rows, n, spread);
     for (size_t e = 0; e < n; e++) {
@@ -402,7 +403,7 @@ static void store_block(const struct block *b) {
     }
 }
 
-bool nnv_store_rows(const struct nnv_store *s) {
+NNV_WIDE bool nnv_store_rows(const struct nnv_store *s) {
     double room[(NNV_MAX_ROWS + 1) * BLOCK]; /* rows that nobody will read */
     const bool apart = s->alike && s->spread;
     struct nnv_rng rng[NNV_MAX_ROWS + 1];

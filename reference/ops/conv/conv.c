@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/matmul.h"
 #include "reference/ops/common.h"
 #include "reference/ops/elementwise/fuse.h"
 
@@ -209,7 +210,8 @@ static void add_products(const double *x, const double *f, size_t channels, size
         for (size_t r = 0; r < m; r++) y[c * m + r] += x[c] * f[c * m + r];
 }
 
-static bool sum_depthwise(struct nnv_kernel *k, const struct conv *g, const double *x, const double *f, double *sums) {
+NNV_WIDE static bool sum_depthwise(struct nnv_kernel *k, const struct conv *g, const double *x, const double *f,
+                                   double *sums) {
     (void)k;
     size_t m = g->y.c / g->x.c;
     for (size_t p = 0; p < g->positions; p++) {

@@ -2,6 +2,7 @@
 /** @file direct.c GROUPED_CONV_2D, TRANSPOSE_CONV_2D: convolutions that are summed tap by tap. */
 #include <string.h>
 
+#include "base/matmul.h"
 #include "reference/ops/common.h"
 #include "reference/ops/conv/conv.h"
 #include "reference/ops/elementwise/fuse.h"
@@ -60,7 +61,7 @@ static void add_cell(const struct direct *d, const double *cell, const double *f
 }
 
 /* sums[position, channel], positions in the order [N,H,W], from a turned filter. */
-static void sum_all(const struct direct *d, const double *x, const double *f, double *sums) {
+NNV_WIDE static void sum_all(const struct direct *d, const double *x, const double *f, double *sums) {
     const size_t tap = (size_t)(d->x.c / d->groups) * d->y.c;
     memset(sums, 0, (size_t)d->y.n * d->y.h * d->y.w * d->y.c * sizeof *sums);
     for (uint32_t n = 0; n < d->y.n; n++)
