@@ -2,7 +2,6 @@
 #include "harness/judge/ties.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum nnv_judged nnv_output_rule(const struct nnv_subgraph *main, uint32_t i, uint32_t *run) {
@@ -39,35 +38,61 @@ struct number {
     bool known, named;
 };
 
-/** One line of numbers, and its places in the order of their least values, falling. */
+/** One line of numbers, and the first m places in the order of their least values, falling. */
 struct line {
-    size_t n;
+    size_t n, m;
     struct number *number;
     size_t *order;
 };
 
-static int by_least(const void *a, const void *b, void *numbers) {
-    size_t i = *(const size_t *)a, j = *(const size_t *)b;
-    double x = ((const struct number *)numbers)[i].lo, y = ((const struct number *)numbers)[j].lo;
-    return x != y ? (x < y ? 1 : -1) : (i > j) - (i < j);
+static bool is_before(const struct line *l, size_t i, size_t j) {
+    const double x = l->number[i].lo, y = l->number[j].lo;
+    return x != y ? x > y : i < j;
 }
 
-static void load_line(const struct nnv_source *s, size_t outer, size_t inner, struct line *l) {
+/** Lets what stands at the top of a heap of n places, whose last one belongs there, sink to where it belongs. */
+static void sink(const struct line *l, size_t at, size_t n) {
+    size_t *heap = l->order;
+    for (size_t next; (next = 2 * at + 1) < n; at = next) {
+        next += next + 1 < n && is_before(l, heap[next], heap[next + 1]);
+        if (is_before(l, heap[next], heap[at])) return;
+        const size_t sunk = heap[at];
+        heap[at] = heap[next];
+        heap[next] = sunk;
+    }
+}
+
+/** Finds the first m: no more of them can be the best that is left, since each index that is named takes one away. */
+static void find_first(const struct line *l) {
+    for (size_t i = 0; i < l->m; i++) l->order[i] = i;
+    for (size_t i = l->m / 2; i-- > 0;) sink(l, i, l->m);
+    for (size_t i = l->m; i < l->n; i++) {
+        if (!is_before(l, i, l->order[0])) continue;
+        l->order[0] = i;
+        sink(l, 0, l->m);
+    }
+    for (size_t n = l->m; n-- > 1;) {
+        const size_t last = l->order[0];
+        l->order[0] = l->order[n];
+        l->order[n] = last;
+        sink(l, 0, n);
+    }
+}
+
+static void load_line(const struct nnv_source *s, size_t outer, size_t inner, const struct line *l) {
     for (size_t i = 0; i < s->n; i++) {
         size_t at = (outer * s->n + i) * s->inner + inner;
         double v = s->value[at], reach = s->reach[at];
         bool known = !isnan(v) && !isnan(reach);
         l->number[i] = (struct number){known ? v - reach : -INFINITY, known ? v + reach : INFINITY, known, false};
-        l->order[i] = i;
     }
-    qsort_r(l->order, s->n, sizeof *l->order, by_least, l->number);
+    find_first(l);
 }
 
-/** The m indices of a line: `stride` apart. */
-static void follow_line(struct line *l, size_t m, size_t stride, const int32_t *actual, int32_t *expected,
-                        double *spread) {
+/** The indices of a line: `stride` apart. */
+static void follow_line(const struct line *l, size_t stride, const int32_t *actual, int32_t *expected, double *spread) {
     size_t first = 0;
-    for (size_t r = 0; r < m; r++) {
+    for (size_t r = 0; r < l->m; r++) {
         while (l->number[l->order[first]].named) first++;
         size_t best = l->order[first];
         int32_t index = actual[r * stride];
@@ -83,14 +108,14 @@ bool nnv_follow_indices(struct nnv_expectation *e, const struct nnv_source *sour
                         struct nnv_arena *arena) {
     size_t elems = e->value->bytes / sizeof(int32_t), lines = source->outer * source->inner;
     size_t m = lines ? elems / lines : 0;
-    struct line l = {source->n, NNV_NEW(arena, struct number, source->n), NNV_NEW(arena, size_t, source->n)};
+    struct line l = {source->n, m, NNV_NEW(arena, struct number, source->n), NNV_NEW(arena, size_t, source->n)};
     void *expected;
     double *spread;
     if (!l.number || !l.order || !own(e, elems, arena, &expected, &spread)) return false;
-    for (size_t i = 0; i < lines && m <= source->n; i++) {
+    for (size_t i = 0; i < lines && m > 0 && m <= source->n; i++) {
         size_t at = i / source->inner * m * source->inner + i % source->inner;
         load_line(source, i / source->inner, i % source->inner, &l);
-        follow_line(&l, m, source->inner, (const int32_t *)actual + at, (int32_t *)expected + at, spread + at);
+        follow_line(&l, source->inner, (const int32_t *)actual + at, (int32_t *)expected + at, spread + at);
     }
     return true;
 }
