@@ -2,6 +2,7 @@
 #include "base/arena.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,33 @@ struct nnv_arena {
 
 _Static_assert(sizeof(struct block) <= ALIGN, "the block header must fit one unit");
 
+/*
+ * Arenas come and go, for each evaluation some: what the first blocks of a few were is kept for those to come. A
+ * sanitizer is to see that a block is gone.
+ */
+#if defined(__SANITIZE_ADDRESS__)
+enum { KEPT = 0 };
+#else
+enum { KEPT = 8 };
+#endif
+static _Atomic(struct block *) kept[KEPT + 1];
+
+static struct block *take_kept(void) {
+    struct block *b = NULL;
+    for (int i = 0; i < KEPT && !b; i++)
+        if (atomic_load(&kept[i])) b = atomic_exchange(&kept[i], NULL);
+    return b;
+}
+
+static bool keep(struct block *b) {
+    bool is_kept = false;
+    for (int i = 0; i < KEPT && b->size == FIRST_BLOCK && !is_kept; i++) {
+        struct block *none = NULL;
+        is_kept = !atomic_load(&kept[i]) && atomic_compare_exchange_strong(&kept[i], &none, b);
+    }
+    return is_kept;
+}
+
 struct nnv_arena *nnv_arena_new(void) {
     return calloc(1, sizeof(struct nnv_arena));
 }
@@ -30,7 +58,7 @@ void nnv_arena_free(struct nnv_arena *a) {
     if (!a) return;
     for (struct block *b = a->first; b;) {
         struct block *next = b->next;
-        free(b);
+        if (!keep(b)) free(b);
         b = next;
     }
     free(a);
@@ -52,7 +80,8 @@ static struct block *next_block(struct nnv_arena *a, size_t need) {
     size_t size = last ? last->size * 2 : FIRST_BLOCK;
     if (size > MOST_GROWTH) size = MOST_GROWTH;
     if (size < need) size = need;
-    struct block *b = aligned_alloc(ALIGN, ALIGN + size);
+    struct block *b = size == FIRST_BLOCK ? take_kept() : NULL;
+    if (!b) b = aligned_alloc(ALIGN, ALIGN + size);
     if (!b) return NULL;
     *b = (struct block){.size = size};
     if (last)

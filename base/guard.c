@@ -91,7 +91,9 @@ bool nnv_guard_check(const void *buffer, size_t size, uint32_t salt, int64_t *of
 size_t nnv_guard_unwritten(const void *buffer, size_t size, uint32_t salt) {
     struct pattern poison = poison_pattern(salt);
     const unsigned char *byte = buffer;
-    size_t n = 0;
-    for (size_t i = 0; i < size; i++) n += byte[i] == poison.byte[i % UNIT];
+    size_t n = 0, i = 0;
+    for (; i + UNIT <= size; i += UNIT)
+        for (size_t k = 0; k < UNIT; k++) n += byte[i + k] == poison.byte[k];
+    for (size_t k = 0; i + k < size; k++) n += byte[i + k] == poison.byte[k];
     return n;
 }

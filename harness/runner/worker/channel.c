@@ -97,10 +97,11 @@ static void get(const struct nnv_channel *c, uint64_t at, void *data, size_t n) 
 
 /** Waits until n bytes fit behind head. */
 static void wait_for_room(struct nnv_channel *c, struct nnv_hub *hub, uint64_t head, uint64_t n) {
-    for (const pid_t supervisor = getppid();;) {
-        if (getppid() != supervisor) _exit(0); /* nobody takes anything any more */
+    for (pid_t supervisor = 0;;) {
         uint32_t room = atomic_load(&c->room);
         if (head + n - atomic_load(&c->tail) <= NNV_CHANNEL_RING) return;
+        if (supervisor == 0) supervisor = getppid();
+        if (getppid() != supervisor) _exit(0); /* nobody takes anything any more */
         atomic_store(&c->waiting, 1);
         nnv_hub_notify(hub);
         futex_wait(&c->room, room, WAIT_FOR_ROOM_NS);
