@@ -25,6 +25,7 @@ struct comparing {
     const struct nnv_report *r;
     const struct nnv_run_cases *cases;
     const struct nnv_case **case_of; /* of each case of the report; NULL: it is not in the list */
+    struct nnv_rng rng;              /* which cases are looked at first */
     struct nnv_arena *kept, *work;   /* kept: of one cause; work: of one case */
     size_t *failing, *passing;       /* cases of the report */
     size_t nfailing, npassing;
@@ -239,12 +240,108 @@ static enum nnv_status compare(struct comparing *x, struct nnv_separation *cause
     return ok && tell(x, cause, all, arena) ? NNV_OK : nnv_no_memory(err);
 }
 
+/* --------------------------------------------------------------------- together */
+
+/** What the condition is about, "bytes of all constants" of "only where bytes of all constants >= 66829". */
+static const char *subject_of(const char *where, size_t *length) {
+    static const char begin[] = "where ";
+    static const char *const relations[] = {" >= ", " <= ", " > ", " < "};
+    const char *subject = where ? strstr(where, begin) : NULL, *end = NULL;
+    if (!subject) return NULL;
+    subject += sizeof begin - 1;
+    for (size_t i = 0; i < sizeof relations / sizeof *relations; i++) {
+        const char *at = strstr(subject, relations[i]);
+        if (at && (!end || at < end)) end = at;
+    }
+    *length = end ? (size_t)(end - subject) : 0;
+    return end ? subject : NULL;
+}
+
+static bool is_about(const char *where, const char *subject, size_t length) {
+    size_t n;
+    const char *own = subject_of(where, &n);
+    return own && n == length && memcmp(own, subject, n) == 0;
+}
+
+/** Hardly any case passes for which the condition holds: "(34 of 36 such cases fail)", or no such words. */
+static bool is_clean(const char *where) {
+    enum { EXCEPTIONS_OF = 10 };
+    const char *words = strrchr(where, '(');
+    char *end;
+    if (!words) return true;
+    const unsigned long long failing = strtoull(words + 1, &end, 10);
+    if (strncmp(end, " of ", 4) != 0) return true;
+    const unsigned long long cases = strtoull(end + 4, NULL, 10);
+    return EXCEPTIONS_OF * (cases - failing) <= cases;
+}
+
+/** Causes that may be one: wrong values that nothing explains, of one operation each. */
+static bool may_be_shared(const struct nnv_separation *c) { return !c->known && !c->steps && !c->mistake && *c->op; }
+
+/**
+ * Operations whose conditions are about one quantity, with bounds of their own, and others of which too few cases fail
+ * for a condition: what holds for all their failing cases together, if it is about that quantity, too, is the condition
+ * of each.
+ */
+static enum nnv_status compare_together(struct comparing *x, const uint32_t *of, struct nnv_separation *causes,
+                                        uint32_t count, const char *subject, size_t length, bool more,
+                                        struct nnv_arena *arena, struct nnv_err *err) {
+    struct nnv_separation all = {.op = ""};
+    uint32_t *pooled = malloc((x->r->count + 1) * sizeof *pooled);
+    bool *chosen = calloc((size_t)count + 1, sizeof *chosen), *shown = calloc((size_t)count + 1, sizeof *shown);
+    enum nnv_status st = pooled && chosen && shown ? NNV_OK : nnv_no_memory(err);
+    for (uint32_t i = 0; st == NNV_OK && i < count; i++)
+        chosen[i] =
+            may_be_shared(&causes[i]) && (is_about(causes[i].where, subject, length) || (more && !causes[i].where));
+    for (size_t i = 0; st == NNV_OK && i < x->r->count; i++) {
+        const bool is_in = of[i] != NNV_MAP_NONE && chosen[of[i]] && x->r->item[i].why == NNVTS_WHY_VALUES;
+        pooled[i] = is_in ? 0 : NNV_MAP_NONE;
+        if (is_in) shown[of[i]] = true;
+    }
+    if (st == NNV_OK) st = gather(x, pooled, 0, false) ? NNV_OK : nnv_no_memory(err);
+    x->left = WORK / SHARES;
+    shuffle(x->failing, x->nfailing, &x->rng);
+    shuffle(x->passing, x->npassing, &x->rng);
+    if (st == NNV_OK) st = compare(x, &all, 0, arena, err);
+    const bool holds = st == NNV_OK && all.where && strncmp(all.where, "only ", 5) == 0 &&
+                       is_about(all.where, subject, length) && is_clean(all.where);
+    for (uint32_t i = 0; holds && i < count; i++)
+        if (shown[i]) causes[i].where = all.where;
+    free(pooled);
+    free(chosen);
+    free(shown);
+    return st;
+}
+
+/** Looks for such a quantity: that of the first condition that several causes have, with unlike bounds. */
+static enum nnv_status tell_together(struct comparing *x, const uint32_t *of, struct nnv_separation *causes,
+                                     uint32_t count, struct nnv_arena *arena, struct nnv_err *err) {
+    enum { SEVERAL = 3 };
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length, alike = 0;
+        const char *subject = may_be_shared(&causes[i]) ? subject_of(causes[i].where, &length) : NULL;
+        for (uint32_t k = 0; subject && k < count; k++)
+            alike += may_be_shared(&causes[k]) && is_about(causes[k].where, subject, length);
+        if (alike < SEVERAL) continue;
+        const char *where = causes[i].where;
+        enum nnv_status st = compare_together(x, of, causes, count, subject, length, true, arena, err);
+        if (st == NNV_OK && causes[i].where == where)
+            st = compare_together(x, of, causes, count, subject, length, false, arena, err);
+        return st;
+    }
+    return NNV_OK;
+}
+
 enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_run_cases *cases, const uint32_t *of,
                                  struct nnv_separation *causes, uint32_t count, const struct nnv_showing *showing,
                                  struct nnv_arena *arena, struct nnv_err *err) {
-    struct nnv_rng rng = nnv_rng_make(1, nnv_hash_str("separate"), 0);
-    struct comparing x = {
-        .r = r, .cases = cases, .showing = showing, .kept = nnv_arena_new(), .work = nnv_arena_new(), .left = WORK};
+    struct comparing x = {.rng = nnv_rng_make(1, nnv_hash_str("separate"), 0),
+                          .r = r,
+                          .cases = cases,
+                          .showing = showing,
+                          .kept = nnv_arena_new(),
+                          .work = nnv_arena_new(),
+                          .left = WORK};
     x.case_of = calloc(r->count + 1, sizeof *x.case_of);
     x.failing = calloc(r->count + 1, sizeof *x.failing);
     x.passing = calloc(r->count + 1, sizeof *x.passing);
@@ -258,10 +355,11 @@ enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_ru
         const uint32_t shares = count - i < SHARES ? count - i : SHARES;
         const uint64_t keep = x.left - x.left / shares;
         st = gather(&x, of, i, causes[i].steps) ? NNV_OK : nnv_no_memory(err);
-        shuffle(x.failing, x.nfailing, &rng);
-        shuffle(x.passing, x.npassing, &rng);
+        shuffle(x.failing, x.nfailing, &x.rng);
+        shuffle(x.passing, x.npassing, &x.rng);
         if (st == NNV_OK) st = compare(&x, &causes[i], keep, arena, err);
     }
+    if (st == NNV_OK) st = tell_together(&x, of, causes, count, arena, err);
     free(x.case_of);
     free(x.failing);
     free(x.passing);

@@ -37,6 +37,12 @@ static void add_without(struct nnv_text *t, const char *text, const char *op) {
     nnv_text_add(t, text);
 }
 
+const char *nnv_beyond_part(const char *text) {
+    static const char begin[] = "part-";
+    const size_t n = sizeof begin - 1;
+    return strncmp(text, begin, n) == 0 && text[n] && strncmp(text + n + 1, ": ", 2) == 0 ? text + n + 3 : text;
+}
+
 /** "ANeuralNetworksExecution_compute answered OP_FAILED": what a library itself said at the end of a reason; NULL:
  * nothing. */
 static const char *answer_in(const char *text) {
@@ -158,7 +164,7 @@ static enum nnv_status group(struct nnv_grouping *g, uint32_t n, struct nnv_err 
         if (b->verdict == NNVTS_CRASH) st = add_crash(g, b, &key, err);
         const char *answer = answer_in(b->like);
         if (key.len == empty && answer) nnv_text_add(&key, answer);
-        if (key.len == empty && !add_refusal(&key, b->like)) add_without(&key, b->like, b->op);
+        if (key.len == empty && !add_refusal(&key, b->like)) add_without(&key, nnv_beyond_part(b->like), b->op);
     }
     if (st == NNV_OK) st = add_key(g, n, &key, err);
     nnv_text_clear(&key);

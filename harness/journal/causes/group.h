@@ -24,6 +24,9 @@ void nnv_group_join(struct nnv_grouping *g, uint32_t a, uint32_t b);
 /** No more is known than that values are wrong: any bug may be behind it. */
 bool nnv_bucket_is_of_values(const struct nnv_bucket *b);
 
+/** The wording behind the device of a part of a split model, "part-b: ", where it begins with one. */
+const char *nnv_beyond_part(const char *text);
+
 /** Joins by what buckets say: their mistake, condition, wording, crash. */
 NNV_USE_RESULT enum nnv_status nnv_group_by_keys(struct nnv_grouping *g, struct nnv_err *err);
 /** Joins wordings of one kind, where there are several: see families.c. */

@@ -88,6 +88,16 @@ static void one_mistake_is_one_bug(void **state) {
     assert_int_equal(first.nops, 2);
 }
 
+/* The same answer of whichever part of a split model. */
+static void parts_are_one_driver(void **state) {
+    (void)state;
+    char digits[DIGITS], ops[OPS];
+    struct nnv_bug first;
+    CHECK("001", {"", "", "FAIL", "STATUS", "part-a: the driver answered GENERAL_FAILURE", NULL, NULL},
+          {"", "", "FAIL", "STATUS", "part-d: the driver answered GENERAL_FAILURE", NULL, NULL},
+          {"", "", "FAIL", "STATUS", "part-d: the driver answered OP_FAILED", NULL, NULL});
+}
+
 /* Wrong values that nobody tried go to what explains their operation; what was tried in vain stands alone. */
 static void unexplained_values(void **state) {
     (void)state;
@@ -479,6 +489,7 @@ static void what_others_pay_for(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_mistake_is_one_bug),
+                                       cmocka_unit_test(parts_are_one_driver),
                                        cmocka_unit_test(unexplained_values),
                                        cmocka_unit_test(what_values_are_instead),
                                        cmocka_unit_test(one_refusal_is_one_bug),

@@ -603,8 +603,81 @@ static void test_passing_cases_refute_a_mistake(void **state) {
     nnv_arena_free(arena);
 }
 
+enum { SHARING = 3, OF_AN_OPERATION = 150 };
+
+static double bytes_of_constants(const struct nnv_case *c, struct nnv_arena *arena) {
+    static const struct nnv_run_config config = {.seed = 1, .tier = 1, .precision = -1};
+    struct nnv_spec *spec;
+    struct nnv_err err = {0};
+    double all = 0;
+    assert_int_equal(nnv_suite_by_name("ops")->build(&config, c, arena, &spec, &err), NNV_OK);
+    for (uint32_t i = 0; i < spec->model.main.noperands; i++) all += (double)spec->model.main.operands[i].bytes;
+    nnv_arena_reset(arena);
+    return all;
+}
+
+/** The conditions of three operations whose cases fail where their constants have more bytes than `least` says. */
+static void shared(const struct nnv_case_list *list, const double *least, struct nnv_separation *causes,
+                   struct nnv_arena *arena) {
+    static const struct nnv_run_config config = {.seed = 1, .tier = 1, .precision = -1};
+    static const char *const ops[SHARING] = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"};
+    struct nnv_text listed = {0}, records = {0};
+    struct nnv_arena *work = nnv_arena_new();
+    struct nnv_err err = {0};
+    uint32_t of[SHARING * OF_AN_OPERATION];
+    size_t n = 0;
+    for (uint32_t k = 0; k < SHARING; k++) {
+        size_t own = 0, failing = 0, looked_at = 0;
+        for (size_t i = 0; i < list->count && own < OF_AN_OPERATION; i++) {
+            const struct nnv_case *c = &list->item[i];
+            if (strcmp(c->op, ops[k]) != 0 || strcmp(c->type, "float32") != 0 || looked_at++ % 2 != 0) continue;
+            const bool fails = bytes_of_constants(c, work) > least[k];
+            nnv_text_addf(&listed, "%s\tops\t%s\tfloat32\t\n", c->name, c->op);
+            nnv_text_addf(&records,
+                          "{\"case\":\"%s\",\"op\":\"%s\",\"type\":\"float32\",\"verdict\":\"%s\",\"compared\":9,"
+                          "\"values\":9%s}\n",
+                          c->name, c->op, fails ? "FAIL" : "PASS", fails ? ",\"why\":\"VALUES\"" : "");
+            of[n++] = fails ? k : NNV_MAP_NONE;
+            own++;
+            failing += fails;
+        }
+        assert_in_range(failing, 8, own / 2);
+        causes[k] = (struct nnv_separation){.op = ops[k]};
+    }
+    struct fx f = fx_make(listed.data, records.data);
+    fx_load(&f);
+    const struct nnv_run_cases made = {&config, list->item, list->count};
+    assert_int_equal(nnv_separate_run(f.report, &made, of, causes, SHARING, NULL, arena, &err), NNV_OK);
+    for (uint32_t k = 0; k < SHARING; k++) assert_non_null(causes[k].where);
+    fx_remove(&f);
+    nnv_text_free(&listed);
+    nnv_text_free(&records);
+    nnv_arena_free(work);
+}
+
+/** What holds for several operations together is said of each; bounds of their own stay where one would not do. */
+static void test_operations_share_a_condition(void **state) {
+    (void)state;
+    static const struct nnv_run_config config = {.seed = 1, .tier = 1, .precision = -1};
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_case_list list = {.arena = arena};
+    struct nnv_separation causes[SHARING];
+    struct nnv_err err = {0};
+    assert_int_equal(nnv_suite_by_name("ops")->list(&config, &list, &err), NNV_OK);
+    shared(&list, (const double[]){2000, 2000, 2000}, causes, arena);
+    for (int k = 0; k < SHARING; k++) {
+        assert_non_null(strstr(causes[k].where, "only where bytes of all constants >"));
+        assert_string_equal(causes[k].where, causes[0].where);
+    }
+    shared(&list, (const double[]){2000, 600, 5000}, causes, arena);
+    assert_string_not_equal(causes[0].where, causes[1].where);
+    free(list.item);
+    nnv_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operations_share_a_condition),
         cmocka_unit_test(test_planted_conditions),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_a_few_exceptions),
