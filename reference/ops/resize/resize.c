@@ -118,6 +118,18 @@ static struct tap *taps(struct nnv_kernel *k, uint32_t in, uint32_t out) {
     return taps;
 }
 
+/* Where the four neighbours of an output pixel lie, from the first pixel of the image on, and their weights. */
+struct corners {
+    size_t at[4];
+    double weight[4];
+};
+
+static struct corners corners_of(const struct nnv_image_layout *x, const struct tap *r, const struct tap *q) {
+    const size_t top = r->lo * x->sh, bottom = r->hi * x->sh, left = q->lo * x->sw, right = q->hi * x->sw;
+    return (struct corners){{top + left, top + right, bottom + left, bottom + right},
+                            {(1 - r->t) * (1 - q->t), (1 - r->t) * q->t, r->t * (1 - q->t), r->t * q->t}};
+}
+
 static enum nnv_status eval_bilinear(struct nnv_kernel *k, struct nnv_err *err) {
     bool nchw = nnv_int(k->call, NCHW) != 0;
     struct nnv_image_layout x = nnv_image_of(nnv_in_shape(k, X), nchw);
@@ -127,22 +139,20 @@ static enum nnv_status eval_bilinear(struct nnv_kernel *k, struct nnv_err *err) 
     if (!rows || !columns) return nnv_no_memory(err);
     for (uint32_t n = 0; n < y.n; n++)
         for (uint32_t i = 0; i < y.h; i++)
-            for (uint32_t j = 0; j < y.w; j++)
+            for (uint32_t j = 0; j < y.w; j++) {
+                const struct corners at = corners_of(&x, &rows[i], &columns[j]);
+                const double *from = v + nnv_image_at(&x, n, 0, 0, 0);
+                double *to = k->out[0] + nnv_image_at(&y, n, i, j, 0);
                 for (uint32_t c = 0; c < y.c; c++) {
-                    const struct tap *r = &rows[i], *q = &columns[j];
-                    double terms[] = {
-                        (1 - r->t) * (1 - q->t) * v[nnv_image_at(&x, n, r->lo, q->lo, c)],
-                        (1 - r->t) * q->t * v[nnv_image_at(&x, n, r->lo, q->hi, c)],
-                        r->t * (1 - q->t) * v[nnv_image_at(&x, n, r->hi, q->lo, c)],
-                        r->t * q->t * v[nnv_image_at(&x, n, r->hi, q->hi, c)],
-                    };
                     double sum = 0, abs = 0;
                     for (int t = 0; t < 4; t++) {
-                        sum += terms[t];
-                        abs += fabs(terms[t]);
+                        const double term = at.weight[t] * from[at.at[t] + c * x.sc];
+                        sum += term;
+                        abs += fabs(term);
                     }
-                    k->out[0][nnv_image_at(&y, n, i, j, c)] = nnv_sum(k, sum, 4, abs, 1);
+                    to[c * y.sc] = nnv_sum(k, sum, 4, abs, 1);
                 }
+            }
     return NNV_OK;
 }
 
