@@ -67,6 +67,7 @@ struct group {
 
 /** What is listed. */
 struct lists {
+    bool all; /**< every case of the run */
     struct group *group;
     size_t groups;
     size_t *order; /**< of the cases with a line: all, or those that went wrong */
@@ -106,13 +107,12 @@ static bool find_groups(const struct nnv_report *r, struct lists *l) {
 
 /** Sorts the cases that have a line. False when out of memory. */
 static bool sort_cases(const struct nnv_report *r, struct lists *l) {
-    const bool all = r->count <= ALL_MAX;
     size_t n = 0;
-    for (size_t i = 0; i < r->count; i++) n += all || !is_fine(r->item[i].verdict);
+    for (size_t i = 0; i < r->count; i++) n += l->all || !is_fine(r->item[i].verdict);
     l->order = malloc((n + 1) * sizeof *l->order);
     if (l->order == NULL) return false;
     for (size_t i = 0; i < r->count; i++)
-        if (all || !is_fine(r->item[i].verdict)) l->order[l->count++] = i;
+        if (l->all || !is_fine(r->item[i].verdict)) l->order[l->count++] = i;
     if (n > 0) qsort_r(l->order, n, sizeof *l->order, by_line, r->item);
     return true;
 }
@@ -144,12 +144,11 @@ static size_t add_line(struct nnv_html *h, const struct lists *l, size_t k) {
 /** Adds the lines of a group, and says how many of its cases are not listed. */
 static size_t add_lines(struct nnv_html *h, const struct lists *l, const struct group *g, size_t k) {
     const struct nnv_report_case *item = h->r->item;
-    const bool all = h->r->count <= ALL_MAX;
     size_t left_out = 0;
     for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) left_out += g->n[v];
     nnv_text_add(&h->t, "<ul>\n");
     while (k < l->count && item[l->order[k]].suite == g->suite && item[l->order[k]].op == g->op) {
-        const bool room = all || h->t.len < l->end;
+        const bool room = l->all || h->t.len < l->end;
         const size_t next = room ? add_line(h, l, k) : k + 1;
         left_out -= room ? next - k : 0;
         k = next;
@@ -184,18 +183,17 @@ static size_t add_group(struct nnv_html *h, const struct lists *l, const struct 
 }
 
 enum nnv_status nnv_html_cases(struct nnv_html *h, struct nnv_err *err) {
-    const bool all = h->r->count <= ALL_MAX;
-    struct lists l = {0};
+    struct lists l = {.all = h->r->count <= ALL_MAX};
     const bool ok = find_groups(h->r, &l) && sort_cases(h->r, &l);
     nnv_text_addf(&h->t,
                   "<section id=\"cases\">\n<h2>Cases <span class=\"n soft\">%s</span></h2>\n<p class=\"lead\">%s Each "
                   "line has what the names share, then how they end.</p>\n",
                   nnv_count(h->r->count).s,
-                  all ? "Every case of the run."
-                      : "The run has too many cases to list them all: these are the ones that went wrong, as far "
-                        "as there is room, and counts of the others.");
+                  l.all ? "Every case of the run."
+                        : "The run has too many cases to list them all: these are the ones that went wrong, as far "
+                          "as there is room, and counts of the others.");
     l.end = h->t.len + LISTED_BYTES;
-    const size_t shown = all || l.groups < GROUPS_MAX ? l.groups : GROUPS_MAX;
+    const size_t shown = l.all || l.groups < GROUPS_MAX ? l.groups : GROUPS_MAX;
     size_t k = 0, left_out = 0;
     for (size_t g = 0; g < shown && ok; g++) k = add_group(h, &l, &l.group[g], k);
     for (size_t g = shown; g < l.groups; g++)

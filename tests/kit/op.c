@@ -127,3 +127,15 @@ double use_spread(struct use *u, uint32_t out) {
     }
     return most;
 }
+
+struct nnv_kernel row_kernel(struct nnv_noise *n, int row, size_t next, const struct nnv_arithmetic *promise) {
+    nnv_noise_begin(n, row);
+    return (struct nnv_kernel){.row = row,
+                               .next = next,
+                               .same_inputs = row > 0,
+                               .noise = n,
+                               .u_i = 0x1p-11,
+                               .u_a = 0x1p-24,
+                               .eta = 0x1p-14,
+                               .arithmetic = promise};
+}

@@ -4,6 +4,7 @@
 #define KIT_OP_H
 
 #include "reference/eval/eval.h"
+#include "reference/eval/rows.h"
 #include "reference/model/validate.h"
 #include "tests/kit/test.h"
 
@@ -78,5 +79,8 @@ void use_refuse(struct use *u, const char *words);
 
 /** Runs with 8 perturbed rows: the largest spread of output `out`; NaN if an element is not compared. */
 double use_spread(struct use *u, uint32_t out);
+
+/** What a kernel of float16 operands sees in this row, or in this and that `next` elements behind; begins the row. */
+struct nnv_kernel row_kernel(struct nnv_noise *n, int row, size_t next, const struct nnv_arithmetic *promise);
 
 #endif

@@ -9,17 +9,6 @@ enum { ROWS = 16 };
 
 static struct nnv_arithmetic promise;
 
-static struct nnv_kernel kernel_of(struct nnv_noise *n, int row) {
-    nnv_noise_begin(n, row);
-    return (struct nnv_kernel){.row = row,
-                               .same_inputs = row > 0,
-                               .noise = n,
-                               .u_i = 0x1p-11,
-                               .u_a = 0x1p-24,
-                               .eta = 0x1p-14,
-                               .arithmetic = &promise};
-}
-
 static void test_hooks_do_nothing_without_noise(void **state) {
     (void)state;
     struct nnv_kernel k = {.u_i = 1, .u_a = 1, .eta = 1};
@@ -31,7 +20,7 @@ static void test_hooks_do_nothing_without_noise(void **state) {
 static void test_magnitudes(void **state) {
     (void)state;
     struct nnv_noise n = {.rows = ROWS, .seed = 3};
-    struct nnv_kernel k = kernel_of(&n, 0);
+    struct nnv_kernel k = row_kernel(&n, 0, 0, &promise);
     assert_true(nnv_round(&k, -2) == -2 && nnv_round(&k, 0) == 0 && nnv_sum(&k, 1, 9, 5, 2) == 1);
     assert_true(nnv_quotient(&k, 4) == 4 && nnv_function(&k, 0, 3) == 0);
     assert_int_equal(n.count, 5);
@@ -45,7 +34,7 @@ static void test_magnitudes(void **state) {
 static void test_magnitudes_that_are_promised(void **state) {
     (void)state;
     struct nnv_noise n = {.rows = ROWS, .seed = 3};
-    struct nnv_kernel k = kernel_of(&n, 0);
+    struct nnv_kernel k = row_kernel(&n, 0, 0, &promise);
     promise = (struct nnv_arithmetic){.functions = 32, .logistic = 0x1p-7};
     k.u_a = 0x1p-11;
     k.eta = 0;
@@ -63,11 +52,11 @@ static void test_magnitudes_that_are_promised(void **state) {
 static void test_rows_read_the_tape(void **state) {
     (void)state;
     struct nnv_noise n = {.rows = ROWS, .seed = 3};
-    struct nnv_kernel k = kernel_of(&n, 0);
+    struct nnv_kernel k = row_kernel(&n, 0, 0, &promise);
     for (int i = 0; i < 200; i++) (void)nnv_round(&k, i + 1.0);
     int up = 0;
     for (int r = 1; r <= ROWS; r++) {
-        k = kernel_of(&n, r);
+        k = row_kernel(&n, r, 0, &promise);
         for (int i = 0; i < 200; i++) {
             double m = n.tape[i].magnitude, d = nnv_round(&k, 1000) - 1000;
             assert_true(fabs(fabs(d) - m) < 1e-9);
@@ -83,11 +72,11 @@ static void test_rows_read_the_tape(void **state) {
 static void test_replay_is_what_row_0_gave(void **state) {
     (void)state;
     struct nnv_noise n = {.rows = ROWS, .seed = 3};
-    struct nnv_kernel k = kernel_of(&n, 0);
+    struct nnv_kernel k = row_kernel(&n, 0, 0, &promise);
     (void)nnv_sum(&k, 5, 4, 8, 1);
-    k = kernel_of(&n, 1);
+    k = row_kernel(&n, 1, 0, &promise);
     double replayed = nnv_noise_replay(&k);
-    k = kernel_of(&n, 1);
+    k = row_kernel(&n, 1, 0, &promise);
     assert_true(nnv_sum(&k, 5, 4, 0, 1) == replayed && fabs(replayed - 5) == n.tape[0].magnitude);
     assert_false(n.broken);
     (void)nnv_noise_replay(&k); /* one hook more than row 0 had */
@@ -98,7 +87,7 @@ static void test_replay_is_what_row_0_gave(void **state) {
 static void test_branches(void **state) {
     (void)state;
     struct nnv_noise n = {.rows = ROWS, .seed = 3, .op = 5};
-    struct nnv_kernel k = kernel_of(&n, 0);
+    struct nnv_kernel k = row_kernel(&n, 0, 0, &promise);
     for (int i = 0; i < 100; i++) {
         assert_false(nnv_noise_branch(&k, -0.5, 1)); /* near */
         assert_true(nnv_noise_branch(&k, 2, 1));     /* far */
@@ -106,7 +95,7 @@ static void test_branches(void **state) {
     }
     int taken[100] = {0}, row_3 = 0;
     for (int r = 1; r <= ROWS; r++) {
-        k = kernel_of(&n, r);
+        k = row_kernel(&n, r, 0, &promise);
         for (int i = 0; i < 100; i++) {
             bool b = nnv_noise_branch(&k, -0.5, 1);
             taken[i] += b;
@@ -138,10 +127,10 @@ static void test_patterns_are_balanced(void **state) {
 static void test_hazard(void **state) {
     (void)state;
     struct nnv_noise n = {.rows = ROWS};
-    struct nnv_kernel k = kernel_of(&n, 0);
+    struct nnv_kernel k = row_kernel(&n, 0, 0, &promise);
     assert_true(nnv_hazard(&k, 2, false) == 2 && !nnv_noise_active(&n));
     assert_true(nnv_hazard(&k, 2, true) == 2 && nnv_noise_active(&n));
-    k = kernel_of(&n, 1);
+    k = row_kernel(&n, 1, 0, &promise);
     assert_true(isnan(nnv_hazard(&k, 2, true)) && nnv_hazard(&k, 2, false) == 2);
 }
 
@@ -234,7 +223,7 @@ static void test_decisions(void **state) {
     int up = 0, same = 0, apart = 0;
     for (uint64_t a = 0; a <= 64; a++) {
         struct nnv_noise n = {.rows = ROWS, .seed = 3, .alternative = a};
-        struct nnv_kernel k = kernel_of(&n, 0);
+        struct nnv_kernel k = row_kernel(&n, 0, 0, &promise);
         assert_true(nnv_decide(&k, 2, 1) && !nnv_decide(&k, -2, 1) && !nnv_decide(&k, 0, 0));
         assert_false(n.open);
         bool first = nnv_decide(&k, -0.5, 1), second = nnv_decide(&k, -0.5, 1);
@@ -254,10 +243,10 @@ static void test_decisions(void **state) {
 static void test_rows_recall(void **state) {
     (void)state;
     struct nnv_noise n = {.rows = ROWS, .seed = 3};
-    struct nnv_kernel k = kernel_of(&n, 0);
+    struct nnv_kernel k = row_kernel(&n, 0, 0, &promise);
     assert_true(nnv_recall(&k, 7) == 7);
     assert_false(nnv_noise_active(&n));
-    k = kernel_of(&n, 1);
+    k = row_kernel(&n, 1, 0, &promise);
     assert_true(nnv_recall(&k, 9) == 7);
     assert_false(n.broken);
     (void)nnv_recall(&k, 9);

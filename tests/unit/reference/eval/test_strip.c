@@ -10,18 +10,6 @@ enum { ROWS = 8, HOOKS = 700, KINDS = 4 };
 
 static struct nnv_arithmetic promise;
 
-static struct nnv_kernel kernel_of(struct nnv_noise *n, int row, size_t next) {
-    nnv_noise_begin(n, row);
-    return (struct nnv_kernel){.row = row,
-                               .next = next,
-                               .same_inputs = row > 0,
-                               .noise = n,
-                               .u_i = 0x1p-11,
-                               .u_a = 0x1p-24,
-                               .eta = 0x1p-14,
-                               .arithmetic = &promise};
-}
-
 static struct nnv_noise noise_of(void) { return (struct nnv_noise){.rows = ROWS, .seed = 3, .op = 7}; }
 
 static void free_noise(struct nnv_noise *n) {
@@ -82,7 +70,7 @@ static void test_strips_give_what_hooks_give(void **state) {
     (void)state;
     static double row[HOOKS], next[HOOKS];
     struct nnv_noise one = noise_of(), two = noise_of();
-    struct nnv_kernel k = kernel_of(&one, 0, 0), t = kernel_of(&two, 0, 0);
+    struct nnv_kernel k = row_kernel(&one, 0, 0, &promise), t = row_kernel(&two, 0, 0, &promise);
     call_all(&t, row, next);
     for (size_t i = 0; i < HOOKS; i++) {
         assert_true(same(call(&k, i), row[i]) && same(row[i], next[i]));
@@ -90,13 +78,13 @@ static void test_strips_give_what_hooks_give(void **state) {
         assert_true(same(one.tape[i].magnitude, two.tape[i].magnitude));
     }
     for (int r = 1; r <= ROWS; r++) { /* the last one alone, as is each in turn */
-        t = kernel_of(&two, r, r < ROWS);
+        t = row_kernel(&two, r, r < ROWS, &promise);
         call_all(&t, row, next);
         assert_int_equal(two.at, two.count);
-        k = kernel_of(&one, r, 0);
+        k = row_kernel(&one, r, 0, &promise);
         for (size_t i = 0; i < HOOKS; i++) assert_true(same(call(&k, i), row[i]));
-        if (r < ROWS) k = kernel_of(&one, r + 1, 0);
-        if (r == ROWS) k = kernel_of(&one, r, 0);
+        if (r < ROWS) k = row_kernel(&one, r + 1, 0, &promise);
+        if (r == ROWS) k = row_kernel(&one, r, 0, &promise);
         for (size_t i = 0; i < HOOKS; i++) assert_true(same(call(&k, i), next[i]));
     }
     assert_false(two.broken);
@@ -107,14 +95,14 @@ static void test_strips_give_what_hooks_give(void **state) {
 static void test_replay_and_notes(void **state) {
     (void)state;
     struct nnv_noise n = noise_of();
-    struct nnv_kernel k = kernel_of(&n, 0, 0);
+    struct nnv_kernel k = row_kernel(&n, 0, 0, &promise);
     struct nnv_strip s = nnv_strip_of(&k, 2, 1);
     (void)nnv_two_round(&s, nnv_two_of(3));
     (void)nnv_two_round(&s, nnv_two_of(5));
     s.note[0] = (struct nnv_hook){7, 9};
     bool apart = false;
     for (int r = 1; r < ROWS; r += 2) {
-        k = kernel_of(&n, r, 1);
+        k = row_kernel(&n, r, 1, &promise);
         s = nnv_strip_of(&k, 2, 1);
         const nnv_two first = nnv_two_replay(&s), second = nnv_two_round(&s, nnv_two_of(6));
         assert_true(s.note[0].value == 7 && s.note[0].magnitude == 9);
@@ -125,7 +113,7 @@ static void test_replay_and_notes(void **state) {
         apart = apart || first[0] != first[1];
     }
     assert_true(apart);
-    k = kernel_of(&n, 1, 1);
+    k = row_kernel(&n, 1, 1, &promise);
     (void)nnv_strip_of(&k, 3, 1); /* one hook more than row 0 had */
     assert_true(n.broken);
     free_noise(&n);
@@ -135,21 +123,21 @@ static void test_a_row_is_replayed(void **state) {
     (void)state;
     static double y[HOOKS];
     struct nnv_noise n = noise_of();
-    struct nnv_kernel k = kernel_of(&n, 0, 0);
+    struct nnv_kernel k = row_kernel(&n, 0, 0, &promise);
     assert_false(nnv_noise_replay_all(&k, HOOKS, y));
     for (size_t i = 0; i < HOOKS; i++) (void)call(&k, i);
     for (int r = 1; r <= ROWS; r++) {
-        k = kernel_of(&n, r, 0);
+        k = row_kernel(&n, r, 0, &promise);
         assert_false(nnv_noise_replay_all(&k, HOOKS - 1, y)); /* not all of them */
         assert_true(nnv_noise_replay_all(&k, HOOKS, y));
         assert_int_equal(n.at, n.count);
-        k = kernel_of(&n, r, 0);
+        k = row_kernel(&n, r, 0, &promise);
         for (size_t i = 0; i < HOOKS; i++) assert_true(same(nnv_noise_replay(&k), y[i]));
     }
-    k = kernel_of(&n, 1, 0);
+    k = row_kernel(&n, 1, 0, &promise);
     n.hazard = true;
     assert_false(nnv_noise_replay_all(&k, HOOKS, y));
-    k = kernel_of(&n, 1, 0);
+    k = row_kernel(&n, 1, 0, &promise);
     n.hazard = k.same_inputs = false;
     assert_false(nnv_noise_replay_all(&k, HOOKS, y));
     free_noise(&n);
