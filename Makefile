@@ -16,6 +16,7 @@
 #                    TensorFlow Lite, whose NNAPI delegate runs on our runtime
 #   make board CROSS=aarch64-linux-gnu-   nnvts-host for a board, and drivers that need the C library alone
 #   make android NDK=PATH   the same for a phone           make musl     the same for musl; all else is compiled, too
+#   make test-isa TESTS=all   the tests again with each instruction set of the driver cpu that this processor has
 #   make ports    for arm64, armhf, i386 and riscv64: builds, and runs units, vectors and the smoke tier under qemu
 #   make install PREFIX=/usr/local            make uninstall            make clean
 #   make dist     the sources of the last commit, always the same bytes     make deb   Debian's packages of them
@@ -94,7 +95,7 @@ READER_SECONDS ?= 4
 SOAK_SECONDS ?= 300
 READER_SOAK_SECONDS ?= 600
 
-.PHONY: all static run test check bench bench-journal networks growth planted-sheets recipes campaigns fuzz fuzz-targets soak soak-fuzz soak-hostile inject mutate gate-campaign audit docs judged profiles install uninstall clean unit lint layers house unreached coverage format sanitize sanitize-threads setup-run setup-test setup-check setup-engines setup-board setup-ports setup-deb board android musl objects ports dist deb
+.PHONY: all static run test test-isa check bench bench-journal networks growth planted-sheets recipes campaigns fuzz fuzz-targets soak soak-fuzz soak-hostile inject mutate gate-campaign audit docs judged profiles install uninstall clean unit lint layers house unreached coverage format sanitize sanitize-threads setup-run setup-test setup-check setup-engines setup-board setup-ports setup-deb board android musl objects ports dist deb
 .DELETE_ON_ERROR:
 
 all: $(B)/nnvts $(B)/nnvts-host $(DRIVER_SO) $(RUNTIME) $(RULES_LIB) $(B)/lib/pkgconfig/nnvts-neuralnetworks.pc
@@ -172,6 +173,16 @@ TESTS ?= main
 test: setup-test
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit
 	@tools/run-tests.sh $(B) $(if $(filter all,$(TESTS)),$(SYSTEM),$(filter-out $(LONG:%=tests/system/test_%.sh),$(SYSTEM))) $(sort $(UNIT))
+
+# The same with each instruction set of the driver cpu but the best, which `make test` took; ISA="base avx2": these alone.
+ISA ?= base avx2 avx512 avx512vnni neon dotprod
+test-isa: setup-test
+	@$(MAKE) --no-print-directory -j$$(nproc) all
+	@failed=; for isa in $(ISA); do export NNVTS_CPU_ISA=$$isa; \
+	  if $(B)/nnvts drivers cpu >$(B)/isa.log 2>&1; then \
+	    echo "isa=$$isa"; $(MAKE) --no-print-directory test || failed="$$failed $$isa"; \
+	  else echo "isa=$$isa: skipped: this processor has none"; fi; done; \
+	[ -z "$$failed" ] || { echo "test-isa: failed:$$failed"; exit 1; }
 
 # Tiny NNAPI libraries, for the tests of what loads one.
 TOYS := $(B)/tests/toy.so $(B)/tests/toy_old.so

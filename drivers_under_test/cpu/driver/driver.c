@@ -12,6 +12,10 @@ enum { DEFAULT_THREADS = 8, MOST_THREADS = 64, FEATURE_LEVEL = 7 };
 static const char options_expected[] =
     "options are \"threads=N\" (1 to 64) and \"isa=base\", of x86 "
     "\"isa=avx2|avx512|avx512vnni|amx\", of Arm \"isa=neon|dotprod|i8mm\", separated by commas";
+/** Names the instruction set where the options do not, so that a whole program, or a suite of tests, runs with it. */
+static const char isa_variable[] = "NNVTS_CPU_ISA";
+static const char variable_expected[] =
+    "NNVTS_CPU_ISA in the environment names no instruction set that this processor has";
 
 #define FAST                                                                                                           \
     { 0.5f, 0.5f }
@@ -292,9 +296,16 @@ static enum nnvts_status open_device(const char *text, struct nnvts_device **out
     struct options options;
     const struct cpu_kernels *kernels = NULL;
     if (!out) return NNVTS_STATUS_INVALID_ARGUMENT;
-    if (read_options(text, &options)) kernels = cpu_kernels_pick(options.isa[0] ? options.isa : NULL);
+    const char *complaint = options_expected;
+    if (read_options(text, &options)) {
+        const char *variable = getenv(isa_variable);
+        if (options.isa[0])
+            kernels = cpu_kernels_pick(options.isa);
+        else if (!(kernels = cpu_kernels_pick(variable && *variable ? variable : NULL)))
+            complaint = variable_expected;
+    }
     if (!kernels) {
-        if (error) *error = options_expected;
+        if (error) *error = complaint;
         return NNVTS_STATUS_INVALID_ARGUMENT;
     }
     struct cpu_device *device = calloc(1, sizeof *device);

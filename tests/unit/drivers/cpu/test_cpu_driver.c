@@ -37,6 +37,29 @@ static void test_options(void **state) {
     device->release(device);
 }
 
+/** The environment names the instruction set where the options do not; what it names wrong is said. */
+static void test_isa_of_the_environment(void **state) {
+    (void)state;
+    const struct nnvts_driver *driver = load("cpu");
+    char *const before = getenv("NNVTS_CPU_ISA") ? strdup(getenv("NNVTS_CPU_ISA")) : NULL;
+    struct nnvts_device *device = NULL;
+    const char *error = NULL;
+    assert_int_equal(setenv("NNVTS_CPU_ISA", "mmx", 1), 0);
+    assert_int_equal(driver->open("threads=1", &device, &error), NNVTS_STATUS_INVALID_ARGUMENT);
+    assert_null(device);
+    assert_non_null(strstr(error, "NNVTS_CPU_ISA"));
+    assert_int_equal(driver->open("isa=base", &device, &error), NNVTS_STATUS_NONE);
+    device->release(device);
+    static const char *const good[] = {"base", ""};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(setenv("NNVTS_CPU_ISA", good[i], 1), 0);
+        assert_int_equal(driver->open(NULL, &device, &error), NNVTS_STATUS_NONE);
+        device->release(device);
+    }
+    assert_int_equal(before ? setenv("NNVTS_CPU_ISA", before, 1) : unsetenv("NNVTS_CPU_ISA"), 0);
+    free(before);
+}
+
 /* -------------------------------------------------------------------- kernels */
 
 static void test_add_broadcast(void **state) {
@@ -660,6 +683,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_device),
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_isa_of_the_environment),
         cmocka_unit_test(test_add_broadcast),
         cmocka_unit_test(test_add_quant),
         cmocka_unit_test(test_mul_quant_signed),
