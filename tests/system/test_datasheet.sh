@@ -124,14 +124,17 @@ test_planted_arithmetic() {
     for op in $(cut -f2 quirks | sort -u); do statements faulty:none "$op" >"none-$op"; done
     cut -f1,2 quirks | sort -u | while read -r bug op; do
         case $bug in *:*) driver=$bug ;; *) driver=faulty:$bug ;; esac
-        statements "$driver" "$op" | grep -vxFf "none-$op" | sed "s/^/$bug\t/"
-    done >found
-    awk -F'\t' 'NR == FNR { want[$1, $2, $3, $4] = $5; next }
-        !(($1, $2, $3, $4) in want) || $5 !~ "^(" want[$1, $2, $3, $4] ")$" { print "invented: " $0; next }
-        { delete want[$1, $2, $3, $4] }
-        END { for (w in want) print "not found: " w ": " want[w] }' quirks found >wrong
+        statements "$driver" "$op" | sed "s/^/$bug\t/"
+    done >said
+    # what the driver without bugs says, too, is not of the bug, unless the bug is said to be so on any processor
+    awk -F'\t' 'FILENAME == "quirks" { want[$1, $2, $3, $4] = $5; next }
+        FILENAME ~ /^none-/ { usual[$1, $2, $3, $4] = 1; next }
+        (($1, $2, $3, $4) in want) && $5 ~ "^(" want[$1, $2, $3, $4] ")$" { print "found"; delete want[$1, $2, $3, $4]; next }
+        !(($2, $3, $4, $5) in usual) { print "invented: " $0 }
+        END { for (w in want) print "not found: " w ": " want[w] }' quirks none-* said >verdicts
+    sed '/^found$/d' verdicts >wrong
     [ ! -s wrong ] || fail "$(cat wrong)"
-    echo "arithmetic: $(wc -l <found) of $(wc -l <quirks) found, 0 invented"
+    echo "arithmetic: $(grep -c '^found$' verdicts) of $(wc -l <quirks) found, 0 invented"
 }
 
 # The extents that are planted are found to one, and no others.
