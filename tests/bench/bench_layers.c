@@ -4,6 +4,7 @@
  * (oneDNN, XNNPACK), the golden reference and the peak of the processor: single layers, all convolutions of networks,
  * and whole networks, in turns within one process.
  * Usage: bench_layers DRIVERS [--threads N] [FILTER]; DRIVERS: the folder that holds cpu.so.
+ * bench_layers DRIVERS --gain N [FILTER]: the driver cpu alone, N threads over one, where one takes 0.2 ms or more.
  * bench_layers DRIVERS --runs N OPTIONS FILTER: the driver cpu alone, with OPTIONS, runs what is chosen N times;
  * nothing is measured (tools/instructions.sh counts).
  *
@@ -18,13 +19,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/rng.h"
 #include "harness/bench/peak.h"
-#include "harness/bench/stream.h"
 #include "mlts/networks/mobilenet.h"
 #include "reference/model/builder.h"
 #include "reference/model/work.h"
 #include "reference/eval/eval.h"
+#include "tests/bench/rival_driver.h"
 #include "tests/bench/rival_onednn.h"
 #include "tests/bench/rival_xnnpack.h"
 
@@ -35,7 +35,8 @@ enum {
     CASE_NS = 900000000,
     MOST_RIVALS = 5,
     GOLDEN = 2,
-    REST_US = 100000
+    REST_US = 100000,
+    LONG_NS = 200000
 };
 
 static int by_value(const void *a, const void *b) {
@@ -53,17 +54,20 @@ struct layer {
 };
 
 static const struct layer layers[] = {
-    {"conv 3x3 56x56x64-64", 56, 64, 64, 3, 1, false},     {"pointwise 28x28x256-256", 28, 256, 256, 1, 1, false},
-    {"depthwise 3x3 112x112x32", 112, 32, 32, 3, 1, true}, {"fully connected 1024-1000", 1, 1024, 1000, 0, 1, false},
-    {"conv 3x3/2 224x224x3-32", 224, 3, 32, 3, 2, false},  {"depthwise 3x3/2 112x112x96", 112, 96, 96, 3, 2, true},
-    {"depthwise 3x3 56x56x144", 56, 144, 144, 3, 1, true}, {"depthwise 3x3 28x28x192", 28, 192, 192, 3, 1, true},
-    {"depthwise 3x3 14x14x384", 14, 384, 384, 3, 1, true}, {"depthwise 3x3 14x14x512", 14, 512, 512, 3, 1, true},
-    {"depthwise 3x3 7x7x960", 7, 960, 960, 3, 1, true},    {"depthwise 3x3/2 112x112x64", 112, 64, 64, 3, 2, true},
-    {"depthwise 3x3 56x56x128", 56, 128, 128, 3, 1, true}, {"depthwise 3x3/2 14x14x512", 14, 512, 512, 3, 2, true},
-    {"depthwise 3x3 7x7x1024", 7, 1024, 1024, 3, 1, true}, {"pointwise 112x112x32-16", 112, 32, 16, 1, 1, false},
-    {"pointwise 112x112x16-96", 112, 16, 96, 1, 1, false}, {"pointwise 56x56x24-144", 56, 24, 144, 1, 1, false},
-    {"pointwise 28x28x192-32", 28, 192, 32, 1, 1, false},  {"pointwise 14x14x96-576", 14, 96, 576, 1, 1, false},
-    {"pointwise 7x7x960-320", 7, 960, 320, 1, 1, false},
+    {"conv 3x3 56x56x64-64", 56, 64, 64, 3, 1, false},      {"pointwise 28x28x256-256", 28, 256, 256, 1, 1, false},
+    {"depthwise 3x3 112x112x32", 112, 32, 32, 3, 1, true},  {"fully connected 1024-1000", 1, 1024, 1000, 0, 1, false},
+    {"conv 3x3/2 224x224x3-32", 224, 3, 32, 3, 2, false},   {"depthwise 3x3/2 112x112x96", 112, 96, 96, 3, 2, true},
+    {"depthwise 3x3 56x56x144", 56, 144, 144, 3, 1, true},  {"depthwise 3x3 28x28x192", 28, 192, 192, 3, 1, true},
+    {"depthwise 3x3 14x14x384", 14, 384, 384, 3, 1, true},  {"depthwise 3x3 14x14x512", 14, 512, 512, 3, 1, true},
+    {"depthwise 3x3 7x7x960", 7, 960, 960, 3, 1, true},     {"depthwise 3x3/2 112x112x64", 112, 64, 64, 3, 2, true},
+    {"depthwise 3x3 56x56x128", 56, 128, 128, 3, 1, true},  {"depthwise 3x3/2 14x14x512", 14, 512, 512, 3, 2, true},
+    {"depthwise 3x3 7x7x1024", 7, 1024, 1024, 3, 1, true},  {"pointwise 112x112x32-16", 112, 32, 16, 1, 1, false},
+    {"pointwise 112x112x16-96", 112, 16, 96, 1, 1, false},  {"pointwise 56x56x24-144", 56, 24, 144, 1, 1, false},
+    {"pointwise 28x28x192-32", 28, 192, 32, 1, 1, false},   {"pointwise 14x14x96-576", 14, 96, 576, 1, 1, false},
+    {"pointwise 7x7x960-320", 7, 960, 320, 1, 1, false},    {"conv 7x7/2 224x224x3-64", 224, 3, 64, 7, 2, false},
+    {"conv 3x3 28x28x128-128", 28, 128, 128, 3, 1, false},  {"conv 3x3/2 56x56x64-128", 56, 64, 128, 3, 2, false},
+    {"conv 3x3 14x14x256-256", 14, 256, 256, 3, 1, false},  {"conv 3x3 7x7x512-512", 7, 512, 512, 3, 1, false},
+    {"pointwise/2 56x56x64-128", 56, 64, 128, 1, 2, false},
 };
 
 static enum nnv_status build_layer(const struct layer *l, int32_t type, struct nnv_arena *arena, struct nnv_model *m,
@@ -149,117 +153,6 @@ static enum nnv_status products_only(struct nnv_model *m, struct nnv_arena *a, s
     return NNV_OK;
 }
 
-/* ------------------------------------------------------------------ a driver */
-
-/** A driver, and the model that it runs. */
-struct driver {
-    struct nnv_client client;
-    struct nnvts_prepared_model *prepared;
-    struct nnv_bench_stream stream;
-    struct nnv_arena *arena;
-};
-
-static size_t bytes_of(const struct nnv_operand *o) {
-    size_t bytes = nnv_type(o->type)->size;
-    for (uint32_t i = 0; i < o->rank; i++) bytes *= o->dims[i];
-    return bytes;
-}
-
-static void value_of(const struct nnv_operand *o, struct nnv_value *v) {
-    *v = (struct nnv_value){.rank = o->rank, .bytes = bytes_of(o)};
-    memcpy(v->dims, o->dims, o->rank * sizeof *o->dims);
-}
-
-static enum nnv_status make_input(const struct nnv_operand *o, struct nnv_arena *a, struct nnv_value *in,
-                                  struct nnv_err *err) {
-    const size_t size = nnv_type(o->type)->size;
-    value_of(o, in);
-    in->data = nnv_arena_alloc(a, in->bytes, 1);
-    if (!in->data) return nnv_no_memory(err);
-    struct nnv_rng rng = nnv_rng_make(1, 2, 3);
-    for (size_t i = 0; i < in->bytes / size; i++) {
-        double x = nnv_rng_uniform(&rng, -1, 1);
-        if (o->scale > 0) x = x / (double)o->scale + o->zero_point;
-        nnv_store(o->type, &x, 1, (char *)in->data + i * size);
-    }
-    return NNV_OK;
-}
-
-static enum nnv_status make_inputs(const struct nnv_model *m, struct nnv_arena *a, struct nnv_value **values,
-                                   struct nnv_err *err) {
-    enum nnv_status st = NNV_OK;
-    *values = NNV_NEW(a, struct nnv_value, m->main.nin);
-    if (!*values) return nnv_no_memory(err);
-    for (uint32_t i = 0; i < m->main.nin && !st; i++)
-        st = make_input(&m->main.operands[m->main.in[i]], a, &(*values)[i], err);
-    return st;
-}
-
-/** NNV_UNSUPPORTED: the driver does not take the model. */
-static enum nnv_status driver_prepare(struct driver *d, const struct nnv_model *m, struct nnv_err *err) {
-    static const struct nnvts_prepare_config config = {.deadline_ns = NNVTS_NO_TIME};
-    struct nnvts_device *device = d->client.device;
-    struct nnvts_model model;
-    char reason[NNV_BENCH_REASON];
-    struct nnv_value *in, *out = NNV_NEW(d->arena, struct nnv_value, m->main.nout);
-    const struct nnv_value **inputs = NNV_NEW(d->arena, const struct nnv_value *, m->main.nin);
-    if (!out || !inputs) return nnv_no_memory(err);
-    enum nnv_status st = make_inputs(m, d->arena, &in, err);
-    if (st) return st;
-    for (uint32_t i = 0; i < m->main.nin; i++) inputs[i] = &in[i];
-    for (uint32_t i = 0; i < m->main.nout; i++) value_of(&m->main.operands[m->main.out[i]], &out[i]);
-    const struct nnv_bench_work work = {.model = m, .sets = 1, .inputs = inputs, .output_shapes = out};
-    struct nnv_abi_pool constants = {0};
-    st = nnv_abi_model(m, d->arena, NNV_POOL_FD_ONLY, &model, &constants, err);
-    if (st) return st;
-    const bool prepared = device->prepare_model(device, &model, &config, &d->prepared) == NNVTS_STATUS_NONE;
-    nnv_abi_pool_free(&constants);
-    if (!prepared) return NNV_UNSUPPORTED;
-    if (nnv_bench_stream_open(&d->stream, &work, NNV_MODE_SYNC, d->prepared, d->arena, reason) != NNV_BENCH_DONE)
-        return nnv_fail(err, NNV_INVALID, "%s", reason);
-    if (!nnv_bench_stream_run(&d->stream, 0))
-        return nnv_fail(err, NNV_INVALID, "the driver does not execute the model");
-    return NNV_OK;
-}
-
-static void *driver_open(const struct rival *r, const struct nnv_model *m) {
-    struct driver *d = r->own;
-    struct nnv_err err = {0};
-    d->arena = nnv_arena_new();
-    rival_must(d->arena, r->name, "memory", 0);
-    const enum nnv_status st = driver_prepare(d, m, &err);
-    if (st == NNV_OK) return d;
-    rival_must(st == NNV_UNSUPPORTED, r->name, err.text, (int)st);
-    nnv_arena_free(d->arena);
-    return NULL;
-}
-
-static void driver_run(void *state) {
-    struct driver *d = state;
-    rival_must(nnv_bench_stream_run(&d->stream, 0), "driver", "execute", 0);
-}
-
-static void driver_close(void *state) {
-    struct driver *d = state;
-    nnv_bench_stream_close(&d->stream);
-    if (d->prepared) d->prepared->release(d->prepared);
-    d->prepared = NULL;
-    nnv_arena_free(d->arena);
-}
-
-/** The driver NAME.so of the folder; false where it was not built. */
-static bool rival_driver(struct rival *r, const char *folder, const char *name, const char *options,
-                         struct nnv_err *err) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s.so", folder, name);
-    if (access(path, R_OK)) return false;
-    struct driver *d = calloc(1, sizeof *d);
-    rival_must(d, name, "memory", 0);
-    rival_must(nnv_client_open(&d->client, path, options, err) == NNV_OK, name, err->text, 0);
-    *r = (struct rival){.name = name, .open = driver_open, .run = driver_run, .close = driver_close, .own = d};
-    return true;
-}
-
 /* ----------------------------------------------------------------- comparisons */
 
 /** Who takes part, the driver cpu first; which of them are a driver and the engine behind it. */
@@ -269,6 +162,7 @@ struct field {
     struct nnv_peak peak;
     const char *filter;
     uint32_t runs; /**< of the driver cpu alone; 0: all are measured */
+    bool gain;     /**< the driver cpu alone: rival 0 with threads over rival 1 with one */
 };
 
 static void repeat(const struct rival *r, const struct nnv_model *m, uint32_t runs) {
@@ -286,10 +180,10 @@ static double time_rival(const struct rival *r, void *state, uint32_t times) {
 }
 
 /** Threads of others spin on for a while: once they sleep, a run that is not measured wakes the rival's own. */
-static void settle(const struct rival *r, void *state) {
-    if (r->threads == 1) return;
+static void settle(const struct field *f, int k, void *state) {
+    if (f->rivals[0].threads == 1) return;
     usleep(REST_US);
-    r->run(state);
+    f->rivals[k].run(state);
 }
 
 /** Nanoseconds of the golden result, the best of a few. */
@@ -316,15 +210,16 @@ static double median(double *x, uint32_t n) {
     return x[n / 2];
 }
 
-/** Samples of all rivals in turns; prints a line: least ms and per cent of the peak; ratios are medians of pairs. */
-static void compare(const struct field *f, const char *name, const char *type, const struct nnv_model *m, double peak,
-                    struct nnv_err *err) {
-    static double sample[MOST_RIVALS][MOST_SAMPLES], ratio[MOST_SAMPLES];
-    void *state[MOST_RIVALS];
+static double least(const double *x, uint32_t n) {
+    double best = x[0];
+    for (uint32_t i = 1; i < n; i++) best = x[i] < best ? x[i] : best;
+    return best;
+}
+
+/** Samples of all rivals in turns: how many. A state of NULL: the rival does not take the model. */
+static uint32_t take_samples(const struct field *f, void *const *state, double (*sample)[MOST_SAMPLES]) {
     uint32_t times[MOST_RIVALS], n = 0;
-    const double operations = operations_of(m, err);
     for (int k = 0; k < f->n; k++) {
-        state[k] = f->rivals[k].open(&f->rivals[k], m);
         if (!state[k]) continue;
         time_rival(&f->rivals[k], state[k], 3);
         const double once = time_rival(&f->rivals[k], state[k], 1);
@@ -334,15 +229,41 @@ static void compare(const struct field *f, const char *name, const char *type, c
     for (; n < MOST_SAMPLES && (n < LEAST_SAMPLES || nnv_now_ns() - begun < CASE_NS); n++)
         for (int k = 0; k < f->n; k++) {
             if (!state[k]) continue;
-            settle(&f->rivals[k], state[k]);
+            settle(f, k, state[k]);
             sample[k][n] = time_rival(&f->rivals[k], state[k], times[k]);
         }
+    return n;
+}
+
+/** Prints a line: least ms of one thread and of more, and how many times faster those are (median of pairs). */
+static void compare_threads(const struct field *f, const char *name, const char *type, const struct nnv_model *m) {
+    static double sample[2][MOST_SAMPLES], ratio[MOST_SAMPLES];
+    void *state[2];
+    for (int k = 0; k < 2; k++) rival_must((state[k] = f->rivals[k].open(&f->rivals[k], m)), "cpu", name, 0);
+    for (int i = 0; i < LEAST_SAMPLES; i++) sample[1][i] = time_rival(&f->rivals[1], state[1], 1);
+    if (least(sample[1], LEAST_SAMPLES) >= LONG_NS) {
+        const uint32_t n = take_samples(f, state, sample);
+        for (uint32_t i = 0; i < n; i++) ratio[i] = sample[1][i] / sample[0][i];
+        printf("  %-26s %-7s %8.4f %8.4f %6.2f\n", name, type, least(sample[1], n) / 1e6, least(sample[0], n) / 1e6,
+               median(ratio, n));
+        fflush(stdout);
+    }
+    for (int k = 0; k < 2; k++) f->rivals[k].close(state[k]);
+}
+
+/** Prints a line: least ms and per cent of the peak; ratios are medians of pairs. */
+static void compare(const struct field *f, const char *name, const char *type, const struct nnv_model *m, double peak,
+                    struct nnv_err *err) {
+    static double sample[MOST_RIVALS][MOST_SAMPLES], ratio[MOST_SAMPLES];
+    void *state[MOST_RIVALS];
+    const double operations = operations_of(m, err);
+    for (int k = 0; k < f->n; k++) state[k] = f->rivals[k].open(&f->rivals[k], m);
+    const uint32_t n = take_samples(f, state, sample);
     printf("  %-26s %-7s", name, type);
     for (int k = 0; k < f->n; k++) {
         for (uint32_t i = 0; i < n && state[k]; i++) ratio[i] = sample[0][i] / sample[k][i];
         const double pairs = state[k] ? median(ratio, n) : 0;
-        double best = sample[k][0];
-        for (uint32_t i = 1; i < n; i++) best = sample[k][i] < best ? sample[k][i] : best;
+        const double best = state[k] ? least(sample[k], n) : 0;
         if (!state[k])
             printf("  %21s", "-");
         else if (k == 0)
@@ -389,6 +310,13 @@ static bool make_row(size_t i, int32_t type, struct nnv_arena *a, const char **n
 }
 
 static void print_head(const struct field *f) {
+    if (f->gain) {
+        printf(
+            "driver cpu, %d threads over one, where one takes 0.2 ms: least ms of one, of %d, and times faster (median "
+            "of pairs)\n",
+            f->rivals[0].threads, f->rivals[0].threads);
+        return;
+    }
     printf("%d thread%s; measured peak: %.0f Gop/s float32, %.0f Gop/s int8 (two operations a multiplication)\n",
            f->rivals[0].threads, f->rivals[0].threads == 1 ? "" : "s", f->peak.float32, f->peak.int8);
     puts(
@@ -414,7 +342,9 @@ static enum nnv_status run(const struct field *f, struct nnv_err *err) {
             if (!arena) return nnv_no_memory(err);
             make_row(i, types[t].type, arena, &name, &m, &st, err);
             if (!st && f->runs) repeat(&f->rivals[0], &m, f->runs);
-            if (!st && !f->runs) compare(f, name, types[t].name, &m, t ? f->peak.int8 : f->peak.float32, err);
+            if (!st && f->gain) compare_threads(f, name, types[t].name, &m);
+            if (!st && !f->runs && !f->gain)
+                compare(f, name, types[t].name, &m, t ? f->peak.int8 : f->peak.float32, err);
             nnv_arena_free(arena);
             if (st) return st;
         }
@@ -422,10 +352,19 @@ static enum nnv_status run(const struct field *f, struct nnv_err *err) {
     return NNV_OK;
 }
 
+static void join_cpu(struct field *f, const char *folder, const char *options, int threads, struct nnv_err *err) {
+    rival_must(rival_driver(&f->rivals[f->n], folder, "cpu", options, err), "cpu", "no such driver", 0);
+    f->rivals[f->n++].threads = threads;
+}
+
 static void join(struct field *f, const char *folder, int threads, struct nnv_err *err) {
     char options[64];
     snprintf(options, sizeof options, "threads=%d", threads);
-    rival_must(rival_driver(&f->rivals[f->n++], folder, "cpu", options, err), "cpu", "no such driver", 0);
+    join_cpu(f, folder, options, threads, err);
+    if (f->gain) {
+        join_cpu(f, folder, "threads=1", 1, err);
+        return;
+    }
     f->n += rival_driver(&f->rivals[f->n], folder, "onednn", options, err);
     f->n += rival_onednn(&f->rivals[f->n]);
     f->n += rival_driver(&f->rivals[f->n], folder, "xnnpack", options, err);
@@ -436,23 +375,24 @@ static void join(struct field *f, const char *folder, int threads, struct nnv_er
 
 int main(int argc, char **argv) {
     int threads = 1, at = 2;
-    const bool counted = argc == 6 && !strcmp(argv[2], "--runs");
-    if (argc > 3 && !strcmp(argv[2], "--threads")) {
+    const bool counted = argc == 6 && !strcmp(argv[2], "--runs"), gain = argc > 3 && !strcmp(argv[2], "--gain");
+    if (gain || (argc > 3 && !strcmp(argv[2], "--threads"))) {
         threads = atoi(argv[3]);
         at = 4;
     }
     struct field f = {.filter = counted     ? argv[5]
                                 : argc > at ? argv[at]
                                             : NULL,
-                      .runs = counted ? (uint32_t)atoi(argv[3]) : 0};
-    if (argc < 2 || (argc > at + 1 && !f.runs) || threads < 1 || threads > 64) {
-        fprintf(stderr, "usage: bench_layers DRIVERS [--threads N] [FILTER]\n"
+                      .runs = counted ? (uint32_t)atoi(argv[3]) : 0,
+                      .gain = gain};
+    if (argc < 2 || (argc > at + 1 && !f.runs) || threads < (gain ? 2 : 1) || threads > 64) {
+        fprintf(stderr, "usage: bench_layers DRIVERS [--threads N | --gain N] [FILTER]\n"
                         "       bench_layers DRIVERS --runs N OPTIONS FILTER\n");
         return 2;
     }
     struct nnv_err err = {0};
     if (f.runs)
-        rival_must(rival_driver(&f.rivals[f.n++], argv[1], "cpu", argv[4], &err), "cpu", "no such driver", 0);
+        join_cpu(&f, argv[1], argv[4], 1, &err);
     else
         join(&f, argv[1], threads, &err);
     const enum nnv_status st = run(&f, &err);
