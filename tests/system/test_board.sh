@@ -3,6 +3,7 @@
 # nnvts-host for another processor, which runs under qemu, for another C library and for Android; used from here over TCP.
 . "$(dirname "$0")/lib.sh"
 CROSS=aarch64-linux-gnu-
+unset NNVTS_CPU_ISA # names what this processor has
 
 # build TARGET FOLDER ARGUMENTS...: nnvts-host needs nothing but the C library, and is small
 build() {
