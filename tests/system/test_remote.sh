@@ -372,9 +372,9 @@ S
     local at="ssh=$PWD/ssh,program=$NNVTS_BUILD/nnvts-host,ssh://$(id -un)@127.0.0.1:$port"
     check 0 nnvts run --driver "remote:$at$NNVTS_BUILD/drivers/cpu.so" --suite exec --tier smoke --out ssh-run -q
     hasnt ssh-run/summary.json '"PASS": 0'
-    # An ssh that takes long to connect: no case may take the sum of what it opens for a hang.
+    # An ssh that takes long to connect: no case may take the sum of the fifty devices that it opens for a hang.
     sed -i 's/^exec/sleep 0.7; exec/' ssh
-    check 0 nnvts run --driver "remote:$at/cpu" --filter 'isolation/leak_devices/add_float32' --timeout 3 --out ssh-slow -q
+    check 0 nnvts run --driver "remote:$at/cpu" --filter 'isolation/leak_devices/add_float32' --timeout 10 --out ssh-slow -q
     sed -i 's/^sleep 0.7; //' ssh
     check 0 nnvts run --driver "remote:$at/cpu:threads=1" --filter 'ops/ADD/float32/rank1/0' --out ssh-name -q
     check 2 nnvts run --driver "remote:wait=1,$at/no-such-driver" --filter 'ops/ADD/float32/rank1/0' --out ssh-none
