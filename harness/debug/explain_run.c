@@ -368,24 +368,29 @@ static void add_member(struct nnv_text *t, const char *name, const char *value, 
 /** A line for each case of which something is known; the condition is its cause's. */
 static void add_cases(const struct nnv_explaining_run *x, struct nnv_text *t) {
     const char *comma = "";
+    struct nnv_text where = {0};
     nnv_text_add(t, "{");
     for (size_t i = 0; i < x->r->count; i++) {
         if (x->of[i] == NNV_MAP_NONE) continue;
-        const char *where = x->causes[x->cause_of[x->of[i]]].where;
+        const struct nnv_separation *cause = &x->causes[x->cause_of[x->of[i]]];
         bool any = false;
-        if (!x->words[i] && !x->tried[i] && !x->untried[i] && !where) continue;
+        if (!x->words[i] && !x->tried[i] && !x->untried[i] && !nnv_where_is(&cause->where)) continue;
+        nnv_text_clear(&where);
+        nnv_where_tell(&cause->where, &where);
         nnv_text_addf(t, "%s\n  ", comma);
         comma = ",";
         nnv_text_add_json(t, x->r->item[i].name);
         nnv_text_add(t, ": {");
         add_member(t, "op", x->tried[i] ? suspect_of(x, x->tried[i]) : x->op[i], &any);
         add_member(t, x->promise[i] ? "right_if" : "words", x->words[i], &any);
-        add_member(t, "where", where, &any);
+        add_member(t, "where", nnv_where_is(&cause->where) ? where.data : NULL, &any);
         if (x->tried[i] || x->untried[i])
             nnv_text_addf(t, "%s\"tried\": %s", any ? ", " : "", x->tried[i] ? "true" : "false");
         nnv_text_add(t, "}");
     }
     nnv_text_add(t, "\n}\n");
+    if (where.failed) t->failed = true;
+    nnv_text_free(&where);
 }
 
 static enum nnv_status explain_report(struct nnv_explaining_run *x, struct nnv_text *t, struct nnv_err *err) {

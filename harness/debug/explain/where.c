@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/text.h"
 #include "harness/debug/separate/elements.h"
 #include "harness/debug/separate/separate_run.h"
 #include "harness/journal/verdict.h"
@@ -23,7 +22,6 @@ static bool tells_elements(const struct nnv_explaining_run *x, size_t at) {
 
 enum nnv_status nnv_explaining_elements(struct nnv_explaining_run *x, uint32_t cause, struct nnv_observation *seen,
                                         struct nnv_arena *arena, struct nnv_err *err) {
-    struct nnv_text t = {0};
     enum nnv_status st = NNV_OK;
     size_t n = 0, dumps = 0;
     for (size_t i = 0; i < x->list.count; i++)
@@ -41,12 +39,9 @@ enum nnv_status nnv_explaining_elements(struct nnv_explaining_run *x, uint32_t c
         for (size_t k = before; k < n; k++) seen[k].held = dumps % 2 == 1; /* of another dump, or it is no check */
         dumps += n > before;
     }
-    const char **where = &x->causes[cause].where;
-    if (st == NNV_OK && dumps >= ELEMENT_LEAST && nnv_separate(seen, n, NNV_ELEMENTS, &t))
-        *where = *where ? nnv_arena_printf(x->arena, "%s; %s", *where, t.data) : nnv_arena_strdup(x->arena, t.data);
-    if (t.len > 0 && !*where) st = nnv_no_memory(err);
-    nnv_text_free(&t);
-    return st;
+    if (st != NNV_OK || dumps < ELEMENT_LEAST) return st;
+    return nnv_separate(seen, n, NNV_ELEMENTS, x->arena, &x->causes[cause].where.elements) ? NNV_OK
+                                                                                           : nnv_no_memory(err);
 }
 
 enum nnv_status nnv_explaining_replays(struct nnv_explaining_run *x, uint32_t cause, struct nnv_err *err) {
@@ -65,8 +60,7 @@ enum nnv_status nnv_explaining_replays(struct nnv_explaining_run *x, uint32_t ca
     }
     if (st != NNV_OK || passed < 2 || 4 * passed < 3 * replayed) return st;
     struct nnv_separation *c = &x->causes[cause];
-    c->where =
-        nnv_arena_printf(x->arena, "not when its cases run again, each alone (%zu of %zu passed)", passed, replayed);
+    c->where = (struct nnv_where){.kind = NNV_WHERE_ALONE, .part = passed, .whole = replayed};
     c->known = c->alone = true;
-    return c->where ? NNV_OK : nnv_no_memory(err);
+    return NNV_OK;
 }

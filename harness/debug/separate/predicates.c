@@ -141,70 +141,17 @@ static void add_column(struct nnv_predicates *t, uint32_t k, double *sorted, uin
     }
 }
 
-/* --------------------------------------------------------------------- telling */
+/* --------------------------------------------------------------- what they say */
 
-/** In as many digits as tell it from the other. */
-static void add_number(struct nnv_text *t, double v, double other) {
-    char a[32], b[32];
-    int digits = 4;
-    if (v == floor(v) && fabs(v) < 1e15) {
-        nnv_text_addf(t, "%.0f", v);
-        return;
-    }
-    do {
-        snprintf(a, sizeof a, "%.*g", digits, v);
-        snprintf(b, sizeof b, "%.*g", digits, other);
-    } while (strcmp(a, b) == 0 && v != other && ++digits < 10);
-    nnv_text_add(t, a);
-}
-
-/** The power of two from which on, or up to which, a bound between close numbers holds; NAN: there is none. */
-static double power_between(double low, double high) {
-    static const double CLOSE = 1.05;
-    const double power = exp2(floor(log2(high)));
-    return low > 0 && high / low < CLOSE && power > low ? power : (double)NAN;
-}
-
-void nnv_predicate_tell(const struct nnv_predicates *t, const struct nnv_predicate *p, struct nnv_text *to) {
+struct nnv_term nnv_predicate_term(const struct nnv_predicates *t, const struct nnv_predicate *p) {
     const struct nnv_column *c = &t->column[p->column];
-    if (c->kind == NNV_ATTRIBUTE_FLAG) {
-        nnv_text_add(to, p->value != 0 ? c->name : c->otherwise);
-        return;
-    }
-    nnv_text_add(to, c->name);
-    if (c->kind == NNV_ATTRIBUTE_WORD) {
-        nnv_text_add(to, p->relation == NNV_EQUAL ? " is " : " is not ");
-        nnv_text_add(to, t->words.key[(size_t)p->value]);
-        return;
-    }
-    const bool next = fabs(p->value - p->beyond) == 1 && p->value == floor(p->value); /* no integer is between */
-    const double power = p->value == floor(p->value) ? (double)NAN
-                         : p->relation == NNV_ABOVE  ? power_between(p->beyond, p->value)
-                                                     : power_between(p->value, p->beyond);
-    if (p->relation <= NNV_BELOW && !isnan(power)) {
-        nnv_text_addf(to, power < 1 ? "%s2^%.0f" : "%s%.0f", p->relation == NNV_ABOVE ? " >= " : " < ",
-                      power < 1 ? log2(power) : power);
-        return;
-    }
-    switch (p->relation) {
-    case NNV_ABOVE:
-        nnv_text_add(to, next ? " > " : " >= ");
-        add_number(to, next ? p->beyond : p->value, next ? p->value : p->beyond);
-        break;
-    case NNV_BELOW:
-        nnv_text_add(to, next ? " < " : " <= ");
-        add_number(to, next ? p->beyond : p->value, next ? p->value : p->beyond);
-        break;
-    case NNV_EQUAL:
-    case NNV_UNEQUAL:
-        nnv_text_add(to, p->relation == NNV_EQUAL ? " = " : " != ");
-        add_number(to, p->value, p->value);
-        return;
-    }
-    if (next) return;
-    nnv_text_add(to, " (not at ");
-    add_number(to, p->beyond, p->value);
-    nnv_text_add(to, ")");
+    const bool word = c->kind == NNV_ATTRIBUTE_WORD;
+    return (struct nnv_term){.subject = c->name,
+                             .word = word ? t->words.key[(size_t)p->value] : c->otherwise,
+                             .kind = c->kind,
+                             .relation = p->relation,
+                             .value = word ? 0 : p->value,
+                             .beyond = p->beyond};
 }
 
 /** The predicate of the cases that have the attribute and are not inside. */
@@ -230,15 +177,12 @@ static double other_word(const struct nnv_predicates *t, const struct nnv_column
     return other;
 }
 
-void nnv_predicate_tell_not(const struct nnv_predicates *t, const struct nnv_predicate *p, struct nnv_text *to) {
+struct nnv_term nnv_predicate_opposite(const struct nnv_predicates *t, const struct nnv_predicate *p) {
     struct nnv_predicate q = opposite(t, p);
     const struct nnv_column *c = &t->column[p->column];
     const double other = c->kind == NNV_ATTRIBUTE_WORD && p->relation == NNV_EQUAL ? other_word(t, c, p->value) : NAN;
     if (!isnan(other)) q = (struct nnv_predicate){.column = p->column, .relation = NNV_EQUAL, .value = other};
-    if (c->kind == NNV_ATTRIBUTE_FLAG && q.value == 0 && !c->otherwise)
-        nnv_text_addf(to, "not: %s", c->name);
-    else
-        nnv_predicate_tell(t, &q, to);
+    return nnv_predicate_term(t, &q);
 }
 
 bool nnv_predicate_holds(const struct nnv_predicates *t, const struct nnv_predicate *p,

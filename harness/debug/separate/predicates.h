@@ -7,7 +7,6 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "base/text.h"
 #include "harness/debug/separate/separate.h"
 
 enum { NNV_CASE_WORDS = NNV_OBSERVATIONS / 64 };
@@ -27,8 +26,6 @@ struct nnv_column {
     int cost;
     double *value; /**< of each case; NaN: it has no such attribute. Words by number */
 };
-
-enum nnv_relation { NNV_ABOVE, NNV_BELOW, NNV_EQUAL, NNV_UNEQUAL };
 
 /** Cases whose value in a column is above, below, equal. */
 struct nnv_predicate {
@@ -61,10 +58,10 @@ struct nnv_predicates {
 NNV_USE_RESULT bool nnv_predicates_make(struct nnv_predicates *t, const struct nnv_observation *o, size_t n,
                                         double share);
 void nnv_predicates_free(struct nnv_predicates *t);
-/** Appends it in words: "channels of input > 127". */
-void nnv_predicate_tell(const struct nnv_predicates *t, const struct nnv_predicate *p, struct nnv_text *to);
-/** Appends the opposite: "channels of input <= 127". */
-void nnv_predicate_tell_not(const struct nnv_predicates *t, const struct nnv_predicate *p, struct nnv_text *to);
+/** What it says: "channels of input > 127". The strings are those of the observations. */
+struct nnv_term nnv_predicate_term(const struct nnv_predicates *t, const struct nnv_predicate *p);
+/** The opposite: "channels of input <= 127". */
+struct nnv_term nnv_predicate_opposite(const struct nnv_predicates *t, const struct nnv_predicate *p);
 /** True if it holds for a case that need not be among those it was made of. */
 bool nnv_predicate_holds(const struct nnv_predicates *t, const struct nnv_predicate *p,
                          const struct nnv_observation *o);

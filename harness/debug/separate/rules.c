@@ -141,6 +141,7 @@ bool nnv_rules_hold(const struct nnv_rules *r, const struct nnv_observation *o) 
 void nnv_rule_tell_not(const struct nnv_rules *r, size_t i, struct nnv_text *to) {
     for (int k = 0; k < r->item[i].terms; k++) {
         if (k > 0) nnv_text_add(to, " or ");
-        nnv_predicate_tell_not(&r->about, r->item[i].term[k], to);
+        const struct nnv_term term = nnv_predicate_opposite(&r->about, r->item[i].term[k]);
+        nnv_term_tell(&term, to);
     }
 }

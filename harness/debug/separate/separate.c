@@ -11,7 +11,7 @@
 enum {
     FAR = 2,    /* costs from here on are of what is far-fetched */
     COSTS = 16, /* costs are below it */
-    TERMS = 4,  /* of a condition */
+    TERMS = NNV_CONDITION_TERMS,
     BEAM = 20,  /* conditions that are extended */
     LEARNT = 12 /* failing ones without which nothing is learnt from a part of them */
 };
@@ -33,21 +33,17 @@ struct table {
     double choices[COSTS]; /* log of the number of predicates up to this cost */
 };
 
-/** What observations are called, and what may be said of them. */
-struct nouns {
-    const char *only, *mostly, *failures, *fail;
+/** What may be said of observations. */
+struct manner {
     int terms;      /**< of a condition, at most */
     bool necessary; /**< what holds for all failing ones is told also where most others pass */
     bool whole;     /**< what holds for all failing ones is told before what holds for most, even if that is simpler */
 };
-static const struct nouns nouns[] = {
-    [NNV_ALL_CASES] = {"only where ", "mostly where ", "failures", "such cases fail", TERMS, true, false},
-    [NNV_SOME_CASES] = {"only where ", "mostly where ", "failures looked at", "such cases looked at fail", TERMS, true,
-                        false},
-    [NNV_SHOWING_CASES] = {"only where ", "mostly where ", "failures looked at",
-                           "such cases in which it would show fail", TERMS, false, true},
-    [NNV_ELEMENTS] = {"in elements where ", "in elements where ", "wrong ones", "such elements are wrong", 2, false,
-                      false},
+static const struct manner manners[] = {
+    [NNV_ALL_CASES] = {TERMS, true, false},
+    [NNV_SOME_CASES] = {TERMS, true, false},
+    [NNV_SHOWING_CASES] = {TERMS, false, true},
+    [NNV_ELEMENTS] = {2, false, false},
 };
 
 /* --------------------------------------------------------------------- chance */
@@ -117,7 +113,7 @@ static void insert(struct condition *best, int *n, const struct condition *c) {
  * Most of what is inside fails; nearly all where failures are outside, or the condition is far-fetched; and that is
  * more than chance. Where the failure would show in all that pass, hardly any may be inside.
  */
-static bool holds(const struct table *t, const struct condition *c, const struct nouns *of) {
+static bool holds(const struct table *t, const struct condition *c, const struct manner *of) {
     const size_t outside = t->failed - c->failed;
     int most = 0;
     for (int i = 0; i < c->terms; i++) most = c->term[i]->cost > most ? c->term[i]->cost : most;
@@ -166,8 +162,8 @@ static bool is_fine(const struct nnv_predicate *p) {
  * fail one part is all that can be learnt; elements are many.
  */
 static bool may_add(const struct table *t, const struct condition *c, const struct nnv_predicate *p,
-                    const struct nouns *of) {
-    if (of != &nouns[NNV_ELEMENTS] && (is_fine(p) || (c->terms > 0 && t->failed < LEARNT))) return false;
+                    const struct manner *of) {
+    if (of != &manners[NNV_ELEMENTS] && (is_fine(p) || (c->terms > 0 && t->failed < LEARNT))) return false;
     return c->terms == 0 || (of->whole ? 32U : p->cost < FAR ? 6U : 3U) * c->passed > c->failed;
 }
 
@@ -181,7 +177,7 @@ static void count_choices(struct table *t) {
 }
 
 /** Leaves out predicates, the most far-fetched first, that would not be added to what is left. */
-static void simplify(const struct table *t, const struct nouns *of, struct condition *c) {
+static void simplify(const struct table *t, const struct manner *of, struct condition *c) {
     for (int cost = COSTS - 1; cost >= 0; cost--)
         for (int i = 0; i < c->terms; i++) {
             struct condition less = {0};
@@ -195,7 +191,7 @@ static void simplify(const struct table *t, const struct nouns *of, struct condi
 }
 
 /** The best condition of up to of->terms predicates: those of one more extend the best of one less. */
-static struct condition search(const struct table *t, const struct nouns *of) {
+static struct condition search(const struct table *t, const struct manner *of) {
     const struct condition none = {0};
     struct condition best = {.score = INFINITY}, whole = best, necessary = best, beam[BEAM], next[BEAM];
     int n = 0, more = 0;
@@ -222,21 +218,10 @@ static struct condition search(const struct table *t, const struct nouns *of) {
     return best;
 }
 
-/* --------------------------------------------------------------------- telling */
-
-static void tell_condition(const struct table *t, const struct condition *c, const struct nouns *of,
-                           struct nnv_text *to) {
-    nnv_text_add(to, c->failed < t->failed ? of->mostly : of->only);
-    for (int i = 0; i < c->terms; i++) {
-        if (i > 0) nnv_text_add(to, " and ");
-        nnv_predicate_tell(t->p, c->term[i], to);
-    }
-    if (c->failed < t->failed) nnv_text_addf(to, " (%zu of %zu %s)", c->failed, t->failed, of->failures);
-    if (c->passed > 0) nnv_text_addf(to, " (%zu of %zu %s)", c->failed, c->failed + c->passed, of->fail);
-}
+/* -------------------------------------------------------------------- learning */
 
 /** Searches the condition for what the table holds. False: no memory. */
-static bool learn(struct table *t, const struct nouns *of, struct condition *best) {
+static bool learn(struct table *t, const struct manner *of, struct condition *best) {
     t->chance = NNV_NEW(t->p->arena, double, (t->failed + 1) * (t->passed + 1));
     if (!t->chance) return false;
     qsort(t->p->item, t->p->count, sizeof *t->p->item, by_passed);
@@ -295,7 +280,7 @@ static bool is_as_good(const struct condition *c, const struct checked *there) {
  * True if the condition that the observations without the held ones give holds for these; also where too few of either
  * fail to tell. *ok: false when out of memory.
  */
-static bool holds_out(const struct nnv_observation *o, size_t n, const struct nouns *of, bool *ok) {
+static bool holds_out(const struct nnv_observation *o, size_t n, const struct manner *of, bool *ok) {
     struct nnv_observation *learnt = calloc(n + 1, sizeof *learnt);
     struct nnv_predicates p = {0};
     struct table t;
@@ -317,19 +302,24 @@ static bool holds_out(const struct nnv_observation *o, size_t n, const struct no
     return good;
 }
 
-bool nnv_separate(const struct nnv_observation *o, size_t n, enum nnv_observed what, struct nnv_text *to) {
-    const struct nouns *of = &nouns[what];
+bool nnv_separate(const struct nnv_observation *o, size_t n, enum nnv_observed what, struct nnv_arena *arena,
+                  struct nnv_case_condition *to) {
+    const struct manner *of = &manners[what];
     struct nnv_predicates p;
     struct table t;
     struct condition best = {0};
+    *to = (struct nnv_case_condition){.what = what};
     if (n > NNV_OBSERVATIONS) n = NNV_OBSERVATIONS;
-    bool ok = make_table(&t, &p, o, n), told = false;
+    bool ok = make_table(&t, &p, o, n);
     if (ok && t.failed > 0 && t.passed > 0) ok = learn(&t, of, &best);
     if (ok && best.terms > 0 && holds_out(o, n, of, &ok)) {
-        tell_condition(&t, &best, of, to);
-        told = true;
+        to->failures = t.failed;
+        to->failed = best.failed;
+        to->passed = best.passed;
+        for (; to->terms < best.terms; to->terms++) to->term[to->terms] = nnv_predicate_term(&p, best.term[to->terms]);
+        ok = ok && nnv_condition_keep(to, arena);
     }
-    if (!ok) to->failed = true;
+    if (!ok) to->terms = 0;
     nnv_predicates_free(&p);
-    return told && ok;
+    return ok;
 }

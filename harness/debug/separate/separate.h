@@ -6,13 +6,8 @@
 #ifndef NNV_DEBUG_SEPARATE_H
 #define NNV_DEBUG_SEPARATE_H
 
-#include "base/text.h"
-
-enum nnv_attribute_kind {
-    NNV_ATTRIBUTE_NUMBER, /**< may be compared: "channels > 127" */
-    NNV_ATTRIBUTE_WORD,   /**< may be this one or another: "type is float16" */
-    NNV_ATTRIBUTE_FLAG,   /**< the name says it: "height = width" */
-};
+#include "base/arena.h"
+#include "harness/debug/separate/telling.h"
 
 /** An attribute of a case. */
 struct nnv_attribute {
@@ -34,21 +29,14 @@ struct nnv_observation {
 
 enum { NNV_OBSERVATIONS = 1024 }; /* beyond these cases are ignored */
 
-/** What is observed. */
-enum nnv_observed {
-    NNV_ALL_CASES,
-    NNV_SOME_CASES,    /**< a sample of them */
-    NNV_SHOWING_CASES, /**< those alone in which a mistake, were it made, would show */
-    NNV_ELEMENTS,      /**< of answers */
-};
-
 /**
- * Appends the condition that holds for all failing ones ("only where ...") or nearly all ("mostly where ... (57 of 59
+ * Fills in the condition that holds for all failing ones ("only where ...") or nearly all ("mostly where ... (57 of 59
  * failures)") and for no passing one, or for few ("(57 of 60 such cases fail)"); of elements "in elements where input
- * >= 5 (not at 4.98)". What would separate them as well by chance, with as many conditions to choose from, is not told:
- * false; nor where what is learnt without those that are held does not hold for these. Also false where nothing passed,
- * or memory runs out (t->failed then).
+ * >= 5 (not at 4.98)". What would separate them as well by chance, with as many conditions to choose from, is none: it
+ * has no terms then; nor where what is learnt without those that are held does not hold for these. Its strings are the
+ * arena's. False: no memory.
  */
-bool nnv_separate(const struct nnv_observation *o, size_t n, enum nnv_observed what, struct nnv_text *t);
+NNV_USE_RESULT bool nnv_separate(const struct nnv_observation *o, size_t n, enum nnv_observed what,
+                                 struct nnv_arena *arena, struct nnv_case_condition *to);
 
 #endif

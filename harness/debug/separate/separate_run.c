@@ -113,11 +113,11 @@ static bool count_steps(struct steps *list, size_t *n, const char *name, bool fa
     return true;
 }
 
-/** Says in which kinds of steps all failures are, where these are few, and most of their cases fail; else NULL. */
-static const char *tell_steps(const struct comparing *x, struct nnv_arena *arena) {
+/** Says in which kinds of steps all failures are, where these are few, and most of their cases fail. False: no memory.
+ */
+static bool find_steps(const struct comparing *x, struct nnv_where *where, struct nnv_arena *arena) {
     struct steps list[STEPS];
-    struct nnv_text t = {0};
-    size_t n = 0, kinds = 0, passing = 0;
+    size_t n = 0, kinds = 0, passing = 0, told = 0;
     bool ok = true;
     for (size_t i = 0; ok && i < x->nfailing; i++) ok = count_steps(list, &n, x->r->item[x->failing[i]].name, true);
     for (size_t i = 0; ok && i < x->npassing; i++) ok = count_steps(list, &n, x->r->item[x->passing[i]].name, false);
@@ -125,18 +125,15 @@ static const char *tell_steps(const struct comparing *x, struct nnv_arena *arena
         kinds += list[i].failing > 0;
         passing += list[i].failing > 0 ? list[i].passing : 0;
     }
-    if (!ok || kinds == 0 || kinds > STEPS_TOLD || 2 * kinds > n || passing > x->nfailing) return NULL;
-    nnv_text_add(&t, "only in ");
-    for (size_t i = 0, told = 0; i < n; i++)
-        if (list[i].failing > 0)
-            nnv_text_addf(&t, "%s%.*s",
-                          told++ == 0     ? ""
-                          : told == kinds ? " and "
-                                          : ", ",
-                          (int)list[i].length, list[i].name);
-    const char *kept = t.failed ? NULL : nnv_arena_strdup(arena, t.data);
-    nnv_text_free(&t);
-    return kept;
+    if (!ok || kinds == 0 || kinds > STEPS_TOLD || 2 * kinds > n || passing > x->nfailing) return true;
+    const char **steps = NNV_NEW(arena, const char *, kinds);
+    for (size_t i = 0; steps && i < n; i++) {
+        if (list[i].failing == 0) continue;
+        steps[told] = nnv_arena_printf(arena, "%.*s", (int)list[i].length, list[i].name);
+        if (!steps[told++]) return false;
+    }
+    *where = (struct nnv_where){.kind = NNV_WHERE_STEPS, .steps = steps, .count = told};
+    return steps != NULL;
 }
 
 /* -------------------------------------------------------------------- comparing */
@@ -193,22 +190,24 @@ static void keep_showing(struct comparing *x) {
 
 /** Says what separates the cases that were seen. False: no memory. */
 static bool tell(struct comparing *x, struct nnv_separation *cause, bool all, struct nnv_arena *arena) {
+    struct nnv_where *where = &cause->where;
     size_t showing = 0;
-    struct nnv_text t = {0};
     for (size_t i = 0; i < x->nseen; i++) showing += x->shows[i];
     const bool contrary = EXCEPTIONS * showing > x->drawn[true];
     if (contrary) keep_showing(x);
-    if (nnv_separate(x->seen, x->nseen, contrary ? NNV_SHOWING_CASES : all ? NNV_ALL_CASES : NNV_SOME_CASES, &t))
-        cause->where = nnv_arena_strdup(arena, t.data);
+    bool ok = nnv_separate(x->seen, x->nseen,
+                           contrary ? NNV_SHOWING_CASES
+                           : all    ? NNV_ALL_CASES
+                                    : NNV_SOME_CASES,
+                           arena, &where->cases);
+    if (where->cases.terms > 0)
+        where->kind = NNV_WHERE_CONDITION;
     else if (contrary)
         cause->refuted = true;
     else if (cause->steps)
-        cause->where = tell_steps(x, arena);
-    if (!cause->where && !contrary && 10 * x->npassing <= x->nfailing)
-        cause->where =
-            nnv_arena_printf(arena, "in nearly all cases (%zu of %zu)", x->nfailing, x->nfailing + x->npassing);
-    const bool ok = !t.failed;
-    nnv_text_free(&t);
+        ok = ok && find_steps(x, where, arena);
+    if (where->kind == NNV_WHERE_UNKNOWN && !contrary && 10 * x->npassing <= x->nfailing)
+        *where = (struct nnv_where){.kind = NNV_WHERE_NEARLY, .part = x->nfailing, .whole = x->nfailing + x->npassing};
     return ok;
 }
 
@@ -222,8 +221,8 @@ static enum nnv_status compare(struct comparing *x, struct nnv_separation *cause
     nnv_arena_reset(x->kept);
     if (x->nfailing < LEAST && !cause->mistake) return NNV_OK;
     if (x->npassing == 0) {
-        if (x->nfailing >= LEAST) cause->where = nnv_arena_printf(arena, "in all %zu cases", x->nfailing);
-        return cause->where || x->nfailing < LEAST ? NNV_OK : nnv_no_memory(err);
+        if (x->nfailing >= LEAST) cause->where = (struct nnv_where){.kind = NNV_WHERE_ALL, .whole = x->nfailing};
+        return NNV_OK;
     }
     x->seen = NNV_NEW(x->kept, struct nnv_observation, NNV_OBSERVATIONS);
     x->shows = NNV_NEW(x->kept, bool, NNV_OBSERVATIONS);
@@ -242,49 +241,33 @@ static enum nnv_status compare(struct comparing *x, struct nnv_separation *cause
 
 /* --------------------------------------------------------------------- together */
 
-/** What the condition is about, "bytes of all constants" of "only where bytes of all constants >= 66829". */
-static const char *subject_of(const char *where, size_t *length) {
-    static const char begin[] = "where ";
-    static const char *const relations[] = {" >= ", " <= ", " > ", " < "};
-    const char *subject = where ? strstr(where, begin) : NULL, *end = NULL;
-    if (!subject) return NULL;
-    subject += sizeof begin - 1;
-    for (size_t i = 0; i < sizeof relations / sizeof *relations; i++) {
-        const char *at = strstr(subject, relations[i]);
-        if (at && (!end || at < end)) end = at;
-    }
-    *length = end ? (size_t)(end - subject) : 0;
-    return end ? subject : NULL;
+/** The condition of cases that a cause has; NULL: none. */
+static const struct nnv_case_condition *condition_of(const struct nnv_separation *c) {
+    return c->where.kind == NNV_WHERE_CONDITION ? &c->where.cases : NULL;
 }
 
-static bool is_about(const char *where, const char *subject, size_t length) {
-    size_t n;
-    const char *own = subject_of(where, &n);
-    return own && n == length && memcmp(own, subject, n) == 0;
+/** True if the cause's condition is about the quantity that `like` is about: both bound it. */
+static bool is_about(const struct nnv_separation *c, const struct nnv_case_condition *like) {
+    const struct nnv_case_condition *own = condition_of(c);
+    return own && nnv_conditions_bound_the_same(own, like);
 }
 
-/** Hardly any case passes for which the condition holds: "(34 of 36 such cases fail)", or no such words. */
-static bool is_clean(const char *where) {
+/** It holds for all failures, and for hardly any case that passes. */
+static bool is_clean(const struct nnv_case_condition *c) {
     enum { EXCEPTIONS_OF = 10 };
-    const char *words = strrchr(where, '(');
-    char *end;
-    if (!words) return true;
-    const unsigned long long failing = strtoull(words + 1, &end, 10);
-    if (strncmp(end, " of ", 4) != 0) return true;
-    const unsigned long long cases = strtoull(end + 4, NULL, 10);
-    return EXCEPTIONS_OF * (cases - failing) <= cases;
+    return c->failed == c->failures && EXCEPTIONS_OF * c->passed <= c->failed + c->passed;
 }
 
 /** Causes that may be one: wrong values that nothing explains, of one operation each. */
 static bool may_be_shared(const struct nnv_separation *c) { return !c->known && !c->steps && !c->mistake && *c->op; }
 
 /**
- * Operations whose conditions are about one quantity, with bounds of their own, and others of which too few cases fail
- * for a condition: what holds for all their failing cases together, if it is about that quantity, too, is the condition
- * of each.
+ * Operations whose conditions are about one quantity, with bounds of their own, and, if `more`, others of which too few
+ * cases fail for a condition: what holds for all their failing cases together, if it is about that quantity, too, is
+ * the condition of each; *told then.
  */
 static enum nnv_status compare_together(struct comparing *x, const uint32_t *of, struct nnv_separation *causes,
-                                        uint32_t count, const char *subject, size_t length, bool more,
+                                        uint32_t count, const struct nnv_case_condition *like, bool more, bool *told,
                                         struct nnv_arena *arena, struct nnv_err *err) {
     struct nnv_separation all = {.op = ""};
     uint32_t *pooled = malloc((x->r->count + 1) * sizeof *pooled);
@@ -292,7 +275,7 @@ static enum nnv_status compare_together(struct comparing *x, const uint32_t *of,
     enum nnv_status st = pooled && chosen && shown ? NNV_OK : nnv_no_memory(err);
     for (uint32_t i = 0; st == NNV_OK && i < count; i++)
         chosen[i] =
-            may_be_shared(&causes[i]) && (is_about(causes[i].where, subject, length) || (more && !causes[i].where));
+            may_be_shared(&causes[i]) && (is_about(&causes[i], like) || (more && !nnv_where_is(&causes[i].where)));
     for (size_t i = 0; st == NNV_OK && i < x->r->count; i++) {
         const bool is_in = of[i] != NNV_MAP_NONE && chosen[of[i]] && x->r->item[i].why == NNVTS_WHY_VALUES;
         pooled[i] = is_in ? 0 : NNV_MAP_NONE;
@@ -303,9 +286,8 @@ static enum nnv_status compare_together(struct comparing *x, const uint32_t *of,
     shuffle(x->failing, x->nfailing, &x->rng);
     shuffle(x->passing, x->npassing, &x->rng);
     if (st == NNV_OK) st = compare(x, &all, 0, arena, err);
-    const bool holds = st == NNV_OK && all.where && strncmp(all.where, "only ", 5) == 0 &&
-                       is_about(all.where, subject, length) && is_clean(all.where);
-    for (uint32_t i = 0; holds && i < count; i++)
+    *told = st == NNV_OK && is_about(&all, like) && is_clean(&all.where.cases);
+    for (uint32_t i = 0; *told && i < count; i++)
         if (shown[i]) causes[i].where = all.where;
     free(pooled);
     free(chosen);
@@ -318,15 +300,14 @@ static enum nnv_status tell_together(struct comparing *x, const uint32_t *of, st
                                      uint32_t count, struct nnv_arena *arena, struct nnv_err *err) {
     enum { SEVERAL = 3 };
     for (uint32_t i = 0; i < count; i++) {
-        size_t length, alike = 0;
-        const char *subject = may_be_shared(&causes[i]) ? subject_of(causes[i].where, &length) : NULL;
-        for (uint32_t k = 0; subject && k < count; k++)
-            alike += may_be_shared(&causes[k]) && is_about(causes[k].where, subject, length);
+        const struct nnv_case_condition *own = may_be_shared(&causes[i]) ? condition_of(&causes[i]) : NULL;
+        size_t alike = 0;
+        for (uint32_t k = 0; own && k < count; k++) alike += may_be_shared(&causes[k]) && is_about(&causes[k], own);
         if (alike < SEVERAL) continue;
-        const char *where = causes[i].where;
-        enum nnv_status st = compare_together(x, of, causes, count, subject, length, true, arena, err);
-        if (st == NNV_OK && causes[i].where == where)
-            st = compare_together(x, of, causes, count, subject, length, false, arena, err);
+        const struct nnv_case_condition like = *own; /* the cause's own may be replaced */
+        bool told = false;
+        enum nnv_status st = compare_together(x, of, causes, count, &like, true, &told, arena, err);
+        if (st == NNV_OK && !told) st = compare_together(x, of, causes, count, &like, false, &told, arena, err);
         return st;
     }
     return NNV_OK;

@@ -3,6 +3,7 @@
 #ifndef NNV_DEBUG_SEPARATE_RUN_H
 #define NNV_DEBUG_SEPARATE_RUN_H
 
+#include "harness/debug/separate/telling.h"
 #include "harness/journal/load.h"
 #include "harness/runner/suite.h"
 #include "reference/model/model.h"
@@ -16,13 +17,13 @@ struct nnv_run_cases {
 
 /** Failures that have one cause, as far as is known, and what separates them from cases that pass. */
 struct nnv_separation {
-    const char *op;      /**< the operation that it is about, or "" */
-    bool steps;          /**< it is about the steps of executions, whatever is computed in them */
-    const char *mistake; /**< that is said to be the cause; NULL: none is */
-    bool known;          /**< all is said of it: it is left as it is */
-    bool alone;          /**< known: its cases pass when each runs alone */
-    const char *where;   /**< out: "only where stride is 2x2", the arena's; NULL: nothing can be said */
-    bool refuted;        /**< out: cases pass that the mistake would fail, and no condition tells which */
+    const char *op;         /**< the operation that it is about, or "" */
+    bool steps;             /**< it is about the steps of executions, whatever is computed in them */
+    const char *mistake;    /**< that is said to be the cause; NULL: none is */
+    bool known;             /**< all is said of it: it is left as it is */
+    bool alone;             /**< known: its cases pass when each runs alone */
+    struct nnv_where where; /**< out: "only where stride is 2x2", the arena's */
+    bool refuted;           /**< out: cases pass that the mistake would fail, and no condition tells which */
 };
 
 /** Tells whether a mistake would make a passing case fail. */

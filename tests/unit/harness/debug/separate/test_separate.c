@@ -26,6 +26,17 @@ struct drawn {
 
 static struct drawn cases[CASES];
 
+/** Appends what separates the observations; false: nothing does. */
+static bool told(const struct nnv_observation *o, size_t n, enum nnv_observed what, struct nnv_text *to) {
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_case_condition c;
+    assert_non_null(arena);
+    assert_true(nnv_separate(o, n, what, arena, &c));
+    if (c.terms > 0) nnv_condition_tell(&c, to);
+    nnv_arena_free(arena);
+    return c.terms > 0;
+}
+
 static struct nnv_attribute number(const char *name, int cost, double v) {
     return (struct nnv_attribute){name, NNV_ATTRIBUTE_NUMBER, cost, v, NULL, false};
 }
@@ -104,7 +115,7 @@ static void test_planted_conditions(void **state) {
             struct nnv_text t = {0};
             draw(seed);
             for (int i = 0; i < CASES; i++) seen[i].failed = table[k].fails(&cases[i]);
-            if (!nnv_separate(seen, CASES, NNV_ALL_CASES, &t))
+            if (!told(seen, CASES, NNV_ALL_CASES, &t))
                 fail_msg("condition %zu, seed %d: nothing is said", k, (int)seed);
             const char *other = strchr(table[k].words, '|');
             const size_t n = other ? (size_t)(other - table[k].words) : strlen(table[k].words);
@@ -125,11 +136,11 @@ static void test_bounds(void **state) {
         item[i][3].number = i;
         seen[i].failed = i > 127;
     }
-    assert_true(nnv_separate(seen, CASES, NNV_ALL_CASES, &t));
+    assert_true(told(seen, CASES, NNV_ALL_CASES, &t));
     assert_string_equal(t.data, "only where channels > 127");
     nnv_text_clear(&t);
     for (int i = 0; i < CASES; i++) item[i][3].number = i > 127 ? i + 100 : i;
-    assert_true(nnv_separate(seen, CASES, NNV_ALL_CASES, &t));
+    assert_true(told(seen, CASES, NNV_ALL_CASES, &t));
     assert_string_equal(t.data, "only where channels >= 228 (not at 127)");
     nnv_text_free(&t);
 }
@@ -145,7 +156,7 @@ static void test_a_few_exceptions(void **state) {
         inside += seen[i].failed;
         if (seen[i].failed && inside % 16 == 3) seen[i].failed = false;
     }
-    assert_true(nnv_separate(seen, CASES, NNV_ALL_CASES, &t));
+    assert_true(told(seen, CASES, NNV_ALL_CASES, &t));
     assert_memory_equal(t.data, "only where channels >", 21);
     assert_non_null(strstr(t.data, "such cases fail"));
     nnv_text_free(&t);
@@ -153,7 +164,7 @@ static void test_a_few_exceptions(void **state) {
 
 /** Failures that have no condition have none by chance: less than one table in fifty. */
 static void test_chance_is_not_told(void **state) {
-    int told = 0;
+    int some = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= 100; seed++) {
         struct nnv_rng r = nnv_rng_make(seed, 1, 0);
@@ -161,10 +172,10 @@ static void test_chance_is_not_told(void **state) {
         draw(seed);
         const int64_t most = 3 + (int64_t)seed % 40;
         for (int i = 0; i < CASES; i++) seen[i].failed = nnv_rng_int(&r, 0, CASES) < most;
-        told += nnv_separate(seen, CASES, NNV_ALL_CASES, &t);
+        some += told(seen, CASES, NNV_ALL_CASES, &t);
         nnv_text_free(&t);
     }
-    assert_in_range(told, 0, 2);
+    assert_in_range(some, 0, 2);
 }
 
 /** The attribute that tells comes behind many with as many values as cases. */
@@ -183,7 +194,7 @@ static void test_many_values(void **state) {
         many[i][NOISE] = number("alpha", 1, i);
         seen[i] = (struct nnv_observation){.failed = i > 200, .item = many[i], .count = NOISE + 1};
     }
-    assert_true(nnv_separate(seen, CASES, NNV_ALL_CASES, &t));
+    assert_true(told(seen, CASES, NNV_ALL_CASES, &t));
     assert_string_equal(t.data, "only where alpha > 200");
     nnv_text_free(&t);
 }
@@ -200,7 +211,7 @@ static void test_what_goes_along_is_not_told(void **state) {
             item[i][4].number = i % 3 == 0 ? 4 : 1 + i % 3;
             seen[i].failed = i % 3 == 0 && inside++ % part == 0;
         }
-        assert_int_equal(nnv_separate(seen, CASES, NNV_ALL_CASES, &t), part == 2);
+        assert_int_equal(told(seen, CASES, NNV_ALL_CASES, &t), part == 2);
         if (part == 2) assert_string_equal(t.data, "only where rank > 3 (50 of 100 such cases fail)");
         nnv_text_clear(&t);
     }
@@ -213,7 +224,7 @@ static void test_numbers_are_of_what_was_looked_at(void **state) {
     (void)state;
     draw(2);
     for (int i = 0; i < CASES; i++) seen[i].failed = wide(&cases[i]) && i % 20 != 3;
-    assert_true(nnv_separate(seen, CASES, NNV_SOME_CASES, &t));
+    assert_true(told(seen, CASES, NNV_SOME_CASES, &t));
     assert_non_null(strstr(t.data, " such cases looked at fail)"));
     nnv_text_free(&t);
 }
@@ -229,7 +240,7 @@ static void test_what_is_held_must_agree(void **state) {
             /* of those that are held as many fail, whatever their channels */
             seen[i].failed = agrees || !seen[i].held ? cases[i].channels > 160 : i % 20 == 3;
         }
-        assert_int_equal(nnv_separate(seen, CASES, NNV_ALL_CASES, &t), agrees);
+        assert_int_equal(told(seen, CASES, NNV_ALL_CASES, &t), agrees);
         nnv_text_free(&t);
     }
     for (int i = 0; i < CASES; i++) seen[i].held = false;
@@ -241,12 +252,12 @@ static void test_what_would_show_is_left_out(void **state) {
     (void)state;
     draw(4);
     for (int i = 0; i < CASES; i++) seen[i].failed = cases[i].nchw && i % 10 != 3;
-    assert_true(nnv_separate(seen, CASES, NNV_ALL_CASES, &t)); /* one in ten passes */
+    assert_true(told(seen, CASES, NNV_ALL_CASES, &t)); /* one in ten passes */
     nnv_text_clear(&t);
-    assert_false(nnv_separate(seen, CASES, NNV_SHOWING_CASES, &t));
+    assert_false(told(seen, CASES, NNV_SHOWING_CASES, &t));
     /* two parts are told rather than one that some pass inside */
     for (int i = 0; i < CASES; i++) seen[i].failed = cases[i].nchw && cases[i].rank != 2;
-    assert_true(nnv_separate(seen, CASES, NNV_SHOWING_CASES, &t));
+    assert_true(told(seen, CASES, NNV_SHOWING_CASES, &t));
     if (!strstr(t.data, " and ")) fail_msg("said %s", t.data);
     assert_null(strstr(t.data, "of"));
     nnv_text_free(&t);
@@ -256,10 +267,10 @@ static void test_nothing_to_compare(void **state) {
     struct nnv_text t = {0};
     (void)state;
     draw(1);
-    assert_false(nnv_separate(seen, 0, NNV_ALL_CASES, &t));
-    assert_false(nnv_separate(seen, CASES, NNV_ALL_CASES, &t)); /* none fails */
+    assert_false(told(seen, 0, NNV_ALL_CASES, &t));
+    assert_false(told(seen, CASES, NNV_ALL_CASES, &t)); /* none fails */
     for (int i = 0; i < CASES; i++) seen[i].failed = true;
-    assert_false(nnv_separate(seen, CASES, NNV_ALL_CASES, &t));
+    assert_false(told(seen, CASES, NNV_ALL_CASES, &t));
     assert_false(t.failed);
     nnv_text_free(&t);
 }
@@ -396,7 +407,7 @@ static void test_elements(void **state) {
         element[59] = k == 2 ? NNV_ELEMENT_WRONG : NNV_ELEMENT_IGNORED;
         const size_t n = nnv_observe_elements(spec, element, 60, arena, to);
         assert_int_equal(n, k == 2 ? 60 : k == 3 ? n : 59);
-        if (!nnv_separate(to, n, NNV_ELEMENTS, &t)) fail_msg("%zu: nothing is said", k);
+        if (!told(to, n, NNV_ELEMENTS, &t)) fail_msg("%zu: nothing is said", k);
         bool any = false;
         for (const char *w = words[k]; w; w = strchr(w, '|') ? strchr(w, '|') + 1 : NULL)
             any = any || strncmp(t.data, w, strcspn(w, "|")) == 0;
@@ -407,7 +418,7 @@ static void test_elements(void **state) {
     struct nnv_text first = {0};
     for (int i = 0; i < 60; i++) element[i] = i <= 26 ? NNV_ELEMENT_WRONG : NNV_ELEMENT_RIGHT;
     assert_int_equal(nnv_observe_elements(spec, element, 60, arena, to), 60);
-    if (nnv_separate(to, 60, NNV_ELEMENTS, &first)) assert_null(strstr(first.data, "the place in all"));
+    if (told(to, 60, NNV_ELEMENTS, &first)) assert_null(strstr(first.data, "the place in all"));
     nnv_text_free(&first);
     /* of many a sample, of wrong ones at most half */
     for (int i = 0; i < 60; i++) element[i] = i < 40 ? NNV_ELEMENT_WRONG : NNV_ELEMENT_RIGHT;
@@ -648,7 +659,7 @@ static void shared(const struct nnv_case_list *list, const double *least, struct
     fx_load(&f);
     const struct nnv_run_cases made = {&config, list->item, list->count};
     assert_int_equal(nnv_separate_run(f.report, &made, of, causes, SHARING, NULL, arena, &err), NNV_OK);
-    for (uint32_t k = 0; k < SHARING; k++) assert_non_null(causes[k].where);
+    for (uint32_t k = 0; k < SHARING; k++) assert_int_equal(causes[k].where.kind, NNV_WHERE_CONDITION);
     fx_remove(&f);
     nnv_text_free(&listed);
     nnv_text_free(&records);
@@ -666,11 +677,17 @@ static void test_operations_share_a_condition(void **state) {
     assert_int_equal(nnv_suite_by_name("ops")->list(&config, &list, &err), NNV_OK);
     shared(&list, (const double[]){2000, 2000, 2000}, causes, arena);
     for (int k = 0; k < SHARING; k++) {
-        assert_non_null(strstr(causes[k].where, "only where bytes of all constants >"));
-        assert_string_equal(causes[k].where, causes[0].where);
+        const struct nnv_case_condition *c = &causes[k].where.cases;
+        const struct nnv_term *bound = nnv_condition_bound(c);
+        assert_int_equal(c->failed, c->failures);
+        assert_non_null(bound);
+        assert_string_equal(bound->subject, "bytes of all constants");
+        assert_int_equal(bound->relation, NNV_ABOVE);
+        assert_true(bound->value == nnv_condition_bound(&causes[0].where.cases)->value);
     }
     shared(&list, (const double[]){2000, 600, 5000}, causes, arena);
-    assert_string_not_equal(causes[0].where, causes[1].where);
+    assert_true(nnv_condition_bound(&causes[0].where.cases)->value !=
+                nnv_condition_bound(&causes[1].where.cases)->value);
     free(list.item);
     nnv_arena_free(arena);
 }
