@@ -19,6 +19,7 @@
  */
 struct cpu_gemm_f32 {
     size_t m, n, runs, length;
+    size_t depth, skip, gap; /**< values of a column of B: all, before the first run, between runs */
     const float *const *a;
     const float *b, *bias;
     float *c;

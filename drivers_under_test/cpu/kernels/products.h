@@ -68,6 +68,7 @@ INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, siz
                 __asm__("" : "+r"(a[i / 3])); /* one pointer for three rows, not one each */
             }
         }
+        b += g->gap * columns;
     }
     const vf lo = VF_SET1(g->lo), hi = VF_SET1(g->hi);
     float *c = g->c + row * g->ldc + col;
@@ -137,7 +138,8 @@ INLINE void tile_f32(int rows, size_t vectors, const struct cpu_gemm_f32 *g, siz
 #endif
 
 /** A tile of `rows` rows of a panel, in this function: a call for each would cost short products a tenth. */
-INLINE void tiles_f32(const struct cpu_gemm_f32 *g, size_t row, size_t rows, size_t col, const float *b) {
+INLINE void tiles_f32(const struct cpu_gemm_f32 *g, size_t row, size_t rows, size_t col) {
+    const float *b = g->b + col * g->depth + g->skip * (g->n - col <= LANES ? LANES : PANEL);
     if (g->n - col <= LANES) switch (rows) {
             TILE_F32_HEIGHTS(TILE_F32, 1)
         }
@@ -155,7 +157,7 @@ static CPU_TARGET void gemm_f32(const struct cpu_gemm_f32 *g) {
         const size_t end = g->n - first < group ? g->n : first + group;
         for (size_t row = 0, rows; row < g->m; row += rows) { /* tiles of nearly equal heights */
             rows = row < taller * (height + 1) ? height + 1 : height;
-            for (size_t col = first; col < end; col += PANEL) tiles_f32(g, row, rows, col, g->b + col * k);
+            for (size_t col = first; col < end; col += PANEL) tiles_f32(g, row, rows, col);
         }
     }
 }

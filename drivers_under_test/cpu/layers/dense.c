@@ -45,11 +45,15 @@ void cpu_dense_zero(const struct cpu_dense *weights, size_t count, void *to) {
 static void multiply_f32(const struct cpu_kernels *kernels, const struct cpu_product *p, const struct cpu_runs *rows,
                          size_t col, size_t cols) {
     const struct cpu_dense *w = p->weights;
+    const struct cpu_taken all = {w->run ? w->k / w->run : 0, w->run, 0, 0}, *t = rows->taken ? rows->taken : &all;
     const struct cpu_gemm_f32 g = {
         .m = rows->m,
         .n = cols,
-        .runs = w->run ? w->k / w->run : 0,
-        .length = w->run,
+        .runs = t->runs,
+        .length = t->length,
+        .depth = w->k,
+        .skip = t->skip,
+        .gap = t->gap,
         .a = (const float *const *)rows->at,
         .b = w->weights + col * w->k,
         .bias = w->bias + col,
@@ -143,8 +147,8 @@ static void product_items(void *arg, uint32_t begin, uint32_t end, uint32_t work
         const uint8_t *from = p->rows ? (const uint8_t *)p->rows + down.first * w->k * element : gathered;
         if (gathered) p->gather(p->source, down.first, down.count, gathered);
         for (size_t r = 0; r < cut->runs; r++) at[r] = from + r * w->run * element;
-        const struct cpu_runs runs = {at, down.count, w->k, (char *)p->out + down.first * cut->out_step * out_element,
-                                      cut->out_step};
+        const struct cpu_runs runs = {
+            at, down.count, w->k, (char *)p->out + down.first * cut->out_step * out_element, cut->out_step, NULL};
         cpu_dense_multiply(cut->run->kernels, p, &runs, across.first, across.count);
     }
 }

@@ -105,12 +105,18 @@ double cpu_product_ns(const struct cpu_product *product);
 /** False: no memory. */
 bool cpu_product_run(struct cpu_run *run, const struct cpu_product *product);
 
+/** What is taken of rows: runs of so many values; of the weights, `skip` before the first and `gap` between runs not.
+ */
+struct cpu_taken {
+    size_t runs, length, skip, gap;
+};
 /** Rows in runs, and where their results go. */
 struct cpu_runs {
     const void **at; /**< where each run of row 0 begins: k / run of them */
     size_t m, step;  /**< values between rows */
     void *out;
     size_t out_step;
+    const struct cpu_taken *taken; /**< of CPU_DENSE_F32 alone; NULL: all */
 };
 /** Multiplies m rows by columns [col, col + cols) of the weights; col is a multiple of the panel. */
 void cpu_dense_multiply(const struct cpu_kernels *kernels, const struct cpu_product *product,

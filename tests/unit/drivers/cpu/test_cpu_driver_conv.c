@@ -290,6 +290,77 @@ static void test_against_sums(void **state) {
         }
 }
 
+/* ------------------------------------------------------------- over the edges */
+
+enum { WIDE = 20, DEEP = 128, FILTERS = 70, TALLEST = 5, MOST_LINES = 7 };
+
+/** Padding is as the filter's width, half in front; above it is `top` lines, and below as many. */
+struct edges {
+    uint32_t h, filter_h, filter_w, top, stride, dilation;
+};
+
+static float padded_sum(const struct edges *s, const float *x, const float *w, uint32_t row, uint32_t col, uint32_t k) {
+    float sum = 0;
+    for (uint32_t p = 0; p < s->filter_h; p++)
+        for (uint32_t q = 0; q < s->filter_w; q++) {
+            const int64_t at_y = (int64_t)row * s->stride + p * s->dilation - s->top;
+            const int64_t at_x = (int64_t)col * s->stride + q * s->dilation - s->filter_w / 2 * s->dilation;
+            if (at_y < 0 || at_y >= s->h || at_x < 0 || at_x >= WIDE) continue;
+            for (uint32_t c = 0; c < DEEP; c++)
+                sum += x[(at_y * WIDE + at_x) * DEEP + c] * w[((k * s->filter_h + p) * s->filter_w + q) * DEEP + c];
+        }
+    return sum;
+}
+
+static void run_edges(const struct edges *s) {
+    static float x[MOST_LINES * WIDE * DEEP], w[FILTERS * TALLEST * 3 * DEEP], out[2 * MOST_LINES * WIDE * FILTERS];
+    static const float bias[FILTERS];
+    uint32_t seed = s->h;
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++) x[i] = drawn(&seed);
+    for (size_t i = 0; i < sizeof w / sizeof *w; i++) w[i] = drawn(&seed);
+    const int32_t top = (int32_t)s->top, left = (int32_t)(s->filter_w / 2 * s->dilation), stride = (int32_t)s->stride;
+    const uint32_t out_h = (s->h + 2 * s->top - (s->filter_h - 1) * s->dilation - 1) / s->stride + 1;
+    const uint32_t out_w = (WIDE - 1) / s->stride + 1;
+    const struct arg filter = T(F32, FILTERS, s->filter_h, s->filter_w, DEEP);
+    const struct arg args[] = {T(F32, 1, s->h, WIDE, DEEP),
+                               filter,
+                               C(F32, bias, FILTERS),
+                               I(left),
+                               I(left),
+                               I(top),
+                               I(top),
+                               I(stride),
+                               I(stride),
+                               I(0),
+                               B(0),
+                               I((int32_t)s->dilation),
+                               I((int32_t)s->dilation)};
+    struct net n = {0};
+    build(&n, ANEURALNETWORKS_CONV_2D, T(F32, 1, out_h, out_w, FILTERS), args, sizeof args / sizeof *args);
+    struct nnvts_prepared_model *p = prepare(cpu, &n);
+    struct call c = {0};
+    give(&c, x, s->h * WIDE * DEEP * (uint32_t)sizeof *x);
+    give(&c, w, FILTERS * s->filter_h * s->filter_w * DEEP * (uint32_t)sizeof *w);
+    take(&c, out, out_h * out_w * FILTERS * (uint32_t)sizeof *out);
+    assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
+    p->release(p);
+    for (uint32_t i = 0; i < out_h * out_w * FILTERS; i++) {
+        const uint32_t pixel = i / FILTERS;
+        const float expected = padded_sum(s, x, w, pixel / out_w, pixel % out_w, i % FILTERS);
+        if (out[i] != expected)
+            fail_msg("%u lines under %ux%u, stride %u, dilation %u: value %u is %g, expected %g", s->h, s->filter_h,
+                     s->filter_w, s->stride, s->dilation, i, (double)out[i], (double)expected);
+    }
+}
+
+/** Lines and columns of the filter outside the image count for nothing; all lines, too. */
+static void test_edges(void **state) {
+    (void)state;
+    static const struct edges shapes[] = {{7, 3, 3, 1, 1, 1}, {2, 5, 3, 2, 1, 1}, {5, 5, 3, 4, 2, 1},
+                                          {1, 2, 3, 1, 1, 2}, {4, 3, 3, 2, 1, 2}, {1, 3, 1, 1, 1, 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) run_edges(&shapes[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matmul),
@@ -304,6 +375,7 @@ int main(void) {
         cmocka_unit_test(test_transposed_quant),
         cmocka_unit_test(test_transposed_refusals),
         cmocka_unit_test(test_against_sums),
+        cmocka_unit_test(test_edges),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }
