@@ -6,6 +6,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -306,16 +307,34 @@ void nnv_process_kill(pid_t pid) {
     kill(pid, SIGKILL);
 }
 
+struct nnv_pause nnv_process_pause_begin(pid_t pid) {
+    return (struct nnv_pause){.end = (int)syscall(SYS_pidfd_open, pid, 0), .ns = 50000};
+}
+
+void nnv_process_pause(struct nnv_pause *p) {
+    struct pollfd end = {.fd = p->end, .events = POLLIN}; /* one below zero is passed over: it only sleeps */
+    const struct timespec most = {.tv_sec = (time_t)(p->ns / 1000000000), .tv_nsec = (long)(p->ns % 1000000000)};
+    ppoll(&end, 1, &most, NULL);
+    if (p->ns < 5000000) p->ns *= 2;
+}
+
+void nnv_process_pause_end(struct nnv_pause *p) {
+    if (p->end >= 0) close(p->end);
+    p->end = -1;
+}
+
 /** Waits for the end for at most timeout_ns. */
 static bool wait_until(pid_t pid, uint64_t timeout_ns, struct nnv_end *end) {
-    uint64_t start = nnv_now_ns();
-    long pause_ns = 50000;
-    while (!nnv_process_ended(pid, end)) {
-        if (nnv_now_ns() - start >= timeout_ns) return false;
-        nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
-        if (pause_ns < 5000000) pause_ns *= 2;
+    const uint64_t start = nnv_now_ns();
+    if (nnv_process_ended(pid, end)) return true;
+    struct nnv_pause pause = nnv_process_pause_begin(pid);
+    bool ended = false;
+    while (!ended && nnv_now_ns() - start < timeout_ns) {
+        nnv_process_pause(&pause);
+        ended = nnv_process_ended(pid, end);
     }
-    return true;
+    nnv_process_pause_end(&pause);
+    return ended;
 }
 
 void nnv_process_wait(pid_t pid, uint64_t timeout_ns, struct nnv_end *end) {

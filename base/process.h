@@ -56,6 +56,16 @@ void nnv_process_kill(pid_t pid);
  * kernel) is given up after some seconds.
  */
 void nnv_process_wait(pid_t pid, uint64_t timeout_ns, struct nnv_end *end);
+/** Waiting for the end of a process, or for something that it tells before. */
+struct nnv_pause {
+    int end;     /**< descriptor that tells of its end; -1: this kernel has none, and pauses are only slept through */
+    uint64_t ns; /**< of the next pause */
+};
+/** The first pause is short; each is twice as long as the one before, up to some milliseconds. */
+struct nnv_pause nnv_process_pause_begin(pid_t pid);
+/** Pauses, less long where the process ends. */
+void nnv_process_pause(struct nnv_pause *p);
+void nnv_process_pause_end(struct nnv_pause *p);
 /**
  * Runs a program (words: NULL-terminated, the first is looked for in PATH) in a sandbox and adds what it prints on
  * stdout, at most so many bytes of it. False if it cannot be run, fails, or takes longer: then nothing is added.

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -128,13 +127,15 @@ void nnv_ask_renew(struct nnv_ask *a) { a->since_ns = nnv_now_ns(); }
 /** Waits until it has ended: nnv_ask()'s second half. */
 static enum nnv_status ask_wait(struct nnv_ask *a, struct nnv_err *err) {
     uint64_t looked_ns = 0;
-    for (long pause_ns = 50000; !nnv_ask_ended(a); pause_ns += pause_ns < 5000000 ? pause_ns : 0) {
-        nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
+    struct nnv_pause pause = nnv_process_pause_begin(a->pid);
+    while (!nnv_ask_ended(a)) {
+        nnv_process_pause(&pause);
         const uint64_t now = nnv_now_ns();
         if (!a->waiting || now - looked_ns < TICK_NS) continue;
         looked_ns = now;
         a->waiting(a->context, a->shared);
     }
+    nnv_process_pause_end(&pause);
     return nnv_ask_status(a, err);
 }
 

@@ -94,9 +94,9 @@ static enum nnv_status on_ended(void *context, const struct nnv_ended *e, struct
 static enum nnv_status on_waiting(void *context, struct nnv_err *err) {
     struct run *r = context;
     const struct nnv_run_observer *o = r->o->observer;
+    if (o != NULL && o->wait != NULL) o->wait(o->context); /* who reads does not wait for the disk */
     enum nnv_status st = nnv_journal_tend(&r->journal, false, err);
     uint64_t now = nnv_now_ns();
-    if (o != NULL && o->wait != NULL) o->wait(o->context);
     if (o != NULL && o->tick != NULL && now - r->tick_ns >= TICK_NS) {
         r->tick_ns = now;
         o->tick(o->context);

@@ -49,6 +49,7 @@ enum nnv_status nnv_leaks_choose(const struct nnv_run_config *config, const stru
     struct nnv_arena *arena = nnv_arena_new();
     struct nnv_map groups = {.arena = arena};
     enum nnv_status st = arena != NULL ? NNV_OK : nnv_no_memory(err);
+    const struct nnv_case *last = NULL; /* whose group was looked for last; neighbours share their strings */
     size_t size = 0, end = 0;
     for (size_t i = 0; i < count && st == NNV_OK; i++) {
         if (i == end) end += size = size_of_suite(cases, count, i);
@@ -56,6 +57,8 @@ enum nnv_status nnv_leaks_choose(const struct nnv_run_config *config, const stru
                      (config->leaks == NNV_LEAKS_SOME &&
                       (size <= FEW || nnv_hash_bytes(cases[i].name, strlen(cases[i].name)) % ONE_IN == 0));
         if (config->leaks != NNV_LEAKS_SOME || watched[i]) continue;
+        if (last != NULL && last->suite == cases[i].suite && last->op == cases[i].op) continue;
+        last = &cases[i];
         const uint32_t before = groups.count;
         if (add_group(&groups, arena, cases[i].suite, cases[i].op) == NNV_MAP_NONE) st = nnv_no_memory(err);
         watched[i] = groups.count > before;

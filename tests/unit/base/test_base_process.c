@@ -123,9 +123,36 @@ static void test_parent_is_out_of_reach(void **state) {
     assert_string_equal(nnv_end_text(&end, text), "called exit(0)"); /* else the line, modulo 256 */
 }
 
+/* A pause of a year ends with the process, and also begins after its end. */
+static void test_pause(void **state) {
+    (void)state;
+    struct nnv_end end;
+    const pid_t pid = nnv_process_fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        usleep(20000);
+        _exit(3);
+    }
+    struct nnv_pause pause = nnv_process_pause_begin(pid);
+    if (pause.end < 0) skip();
+    while (!nnv_process_ended(pid, &end)) {
+        pause.ns = UINT64_C(31536000000000000);
+        nnv_process_pause(&pause);
+    }
+    assert_true(end.code == CLD_EXITED && end.status == 3);
+    nnv_process_pause_end(&pause);
+    assert_int_equal(pause.end, -1);
+    pause.ns = 1000; /* without a descriptor it is slept through, and the next takes twice as long, up to a bound */
+    nnv_process_pause(&pause);
+    assert_int_equal(pause.ns, 2000);
+    pause.ns = 6000000;
+    nnv_process_pause(&pause);
+    assert_int_equal(pause.ns, 6000000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_output), cmocka_unit_test(test_no_output),
                                        cmocka_unit_test(test_signal_names),
-                                       cmocka_unit_test(test_parent_is_out_of_reach)};
+                                       cmocka_unit_test(test_parent_is_out_of_reach), cmocka_unit_test(test_pause)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
