@@ -7,7 +7,7 @@
  */
 #include "conv.h"
 
-enum { MOST_ROWS = 8, LEAST_WIDTH = 8, NEAR_BYTES = 512 * 1024 };
+enum { MOST_ROWS = 8, LEAST_WIDTH = 4, NEAR_BYTES = 512 * 1024 };
 
 size_t cpu_conv_run_length(const struct cpu_window *w, size_t depth, bool whole) {
     return w->dilation_w == 1 && whole ? w->filter_w * depth : depth;
