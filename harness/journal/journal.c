@@ -156,27 +156,37 @@ enum nnv_status nnv_journal_clear(struct nnv_journal *j, struct nnv_err *err) {
 
 /* ---------------------------------------------------------------- beginning */
 
+/** Neighbours in a list mostly share their strings. */
+static bool ends_alike(const struct nnv_case *a, const struct nnv_case *b) {
+    return a->suite == b->suite && a->op == b->op && a->type == b->type && a->tags == b->tags;
+}
+
+/** What stands behind a case's name in a list. */
+static void set_rest(const struct nnv_case *c, struct nnv_text *rest) {
+    const char *const field[] = {c->suite, c->op, c->type, c->tags};
+    nnv_text_clear(rest);
+    for (size_t k = 0; k < sizeof field / sizeof *field; k++) {
+        nnv_text_add(rest, "\t");
+        nnv_text_add(rest, field[k]);
+    }
+    nnv_text_add(rest, "\n");
+}
+
 enum nnv_status nnv_journal_cases(const struct nnv_journal *j, const char *name, const struct nnv_case *cases,
                                   size_t count, struct nnv_err *err) {
-    struct nnv_text t = {0};
+    struct nnv_text rest = {0};
     struct nnv_stream file = NNV_STREAM_NONE;
     char *path = path_of(j, name);
     enum nnv_status st = path == NULL ? nnv_no_memory(err) : nnv_stream_open(&file, path, err);
     for (size_t i = 0; i < count && st == NNV_OK; i++) {
-        const struct nnv_case *c = &cases[i];
-        const char *field[] = {c->name, c->suite, c->op, c->type, c->tags};
-        nnv_text_clear(&t);
-        for (size_t k = 0; k < sizeof field / sizeof *field; k++) {
-            if (k > 0) nnv_text_add(&t, "\t");
-            nnv_text_add(&t, field[k]);
-        }
-        nnv_text_add(&t, "\n");
-        st = t.failed ? nnv_no_memory(err) : nnv_stream_add(&file, t.data, t.len, err);
+        if (i == 0 || !ends_alike(&cases[i], &cases[i - 1])) set_rest(&cases[i], &rest);
+        st = rest.failed ? nnv_no_memory(err) : nnv_stream_add(&file, cases[i].name, strlen(cases[i].name), err);
+        if (st == NNV_OK) st = nnv_stream_add(&file, rest.data, rest.len, err);
     }
     if (st == NNV_OK) st = nnv_stream_end(&file, err);
     nnv_stream_drop(&file);
     free(path);
-    nnv_text_free(&t);
+    nnv_text_free(&rest);
     return st;
 }
 

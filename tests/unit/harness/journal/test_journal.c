@@ -507,6 +507,35 @@ static void test_process_deadline(void **state) {
     assert_int_equal(kill(pid, 0), -1);
 }
 
+/* Lines of a list: neighbours share all but the name, or differ in one field each, or in the string's place alone. */
+static void test_list(void **state) {
+    (void)state;
+    static const char s[] = "s", op[] = "op", type[] = "t", tags[] = "x y", same[] = "s";
+    const struct nnv_case cases[] = {
+        {.name = "a", .suite = s, .op = op, .type = type, .tags = tags},
+        {.name = "b", .suite = s, .op = op, .type = type, .tags = tags},
+        {.name = "c", .suite = s, .op = op, .type = type, .tags = ""},
+        {.name = "d", .suite = s, .op = op, .type = "u", .tags = ""},
+        {.name = "e", .suite = s, .op = "", .type = "u", .tags = ""},
+        {.name = "f", .suite = "z", .op = "", .type = "u", .tags = ""},
+        {.name = "g", .suite = same, .op = op, .type = type, .tags = tags},
+    };
+    struct nnv_journal j = NNV_JOURNAL_NONE;
+    struct nnv_err err = {0};
+    char folder[PATH_MAX], path[2 * PATH_MAX], *text = NULL;
+    size_t size;
+    bool there;
+    snprintf(folder, sizeof folder, "%s/list", root);
+    snprintf(path, sizeof path, "%s/cases.tsv", folder);
+    assert_int_equal(nnv_journal_open(folder, &j, &there, &err), NNV_OK);
+    assert_int_equal(nnv_journal_cases(&j, "cases.tsv", cases, sizeof cases / sizeof *cases, &err), NNV_OK);
+    assert_int_equal(nnv_file_read(path, 1 << 20, &text, &size, &err), NNV_OK);
+    assert_string_equal(text, "a\ts\top\tt\tx y\nb\ts\top\tt\tx y\nc\ts\top\tt\t\nd\ts\top\tu\t\ne\ts\t\tu\t\n"
+                              "f\tz\t\tu\t\ng\ts\top\tt\tx y\n");
+    free(text);
+    nnv_journal_close(&j);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reasons),
@@ -517,6 +546,7 @@ int main(void) {
         cmocka_unit_test(test_appending),
         cmocka_unit_test(test_nothing_is_written),
         cmocka_unit_test(test_what_was_not_run),
+        cmocka_unit_test(test_list),
         cmocka_unit_test(test_ring),
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_full_ring),
