@@ -113,9 +113,13 @@ enum { HOOK_STREAM = 0, BRANCH_STREAM = 128 };
 /* Keys of the decisions of alternatives, apart from those of eval.c and store.c. */
 static const uint64_t ALTERNATIVE_STREAM = UINT64_C(3) << 40;
 
+struct nnv_rng nnv_noise_stream(const struct nnv_noise *n, int row) {
+    return nnv_rng_make(n->seed, n->op, HOOK_STREAM + (uint64_t)row);
+}
+
 void nnv_noise_begin(struct nnv_noise *n, int row) {
-    n->signs = (struct nnv_signs){.rng = nnv_rng_make(n->seed, n->op, HOOK_STREAM + (uint64_t)row)};
-    n->others = (struct nnv_signs){.rng = nnv_rng_make(n->seed, n->op, HOOK_STREAM + (uint64_t)row + 1)};
+    n->signs = (struct nnv_signs){.rng = nnv_noise_stream(n, row)};
+    n->others = (struct nnv_signs){.rng = nnv_noise_stream(n, row + 1)};
     n->at = 0;
 }
 

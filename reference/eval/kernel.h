@@ -64,8 +64,9 @@ struct nnv_noise {
     size_t count, room, at;
     void *strip; /**< of strip.h: room for the noise of so many hooks */
     size_t strip_room;
-    bool strips; /**< of strip.h: row 0 opened one, so that rows may be computed two at a time */
-    bool hazard; /**< nnv_hazard met one in row 0 */
+    bool strips;  /**< of strip.h: row 0 opened one, so that rows may be computed two at a time */
+    bool replays; /**< nnv_noise_replay_all was called in row 0: its hooks are its results */
+    bool hazard;  /**< nnv_hazard met one in row 0 */
     bool no_memory;
     bool broken;                     /**< a row called other hooks than row 0 */
     uint64_t alternative, decisions; /**< see nnv_decide: key, and number of open decisions so far */
@@ -161,7 +162,8 @@ static inline double nnv_noise_replay(struct nnv_kernel *k) {
 }
 /**
  * In rows whose same_inputs is set, of a kernel that calls one hook for each of n elements, which is its result: gives
- * them all by nnv_noise_replay. False: nothing was done, since this is another row, or row 0 met a hazard.
+ * them all by nnv_noise_replay. False: nothing was done, since this is another row, or row 0 met a hazard. Such a
+ * kernel calls it first in row 0 as well: where nobody reads the rows, they need not be computed.
  */
 bool nnv_noise_replay_all(struct nnv_kernel *k, size_t n, double *y);
 /** A decision score > 0 that implementations may take either way when |score| <= half_width. */

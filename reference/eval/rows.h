@@ -24,6 +24,8 @@ struct nnv_row_input {
 /** Numbers that an input needs room for. */
 size_t nnv_row_space(const struct nnv_row_input *in);
 
+/** The signs of the hooks of a row. */
+struct nnv_rng nnv_noise_stream(const struct nnv_noise *n, int row);
 /** Begins row r, and the row behind it. */
 void nnv_noise_begin(struct nnv_noise *n, int row);
 
@@ -48,6 +50,8 @@ struct nnv_store {
     uint64_t seed, key;                      /**< of the noise */
     int rows;                                /**< perturbed rows */
     bool alike;                              /**< the results of rows 1 to n equal row 0's, and y has that alone */
+    const struct nnv_noise *hooks; /**< y has row 0 alone, where spread is wanted, of as many hooks: the other rows have
+                                      the noise of these; else NULL */
     size_t elems;
     double *y;      /**< in: real results of rows 0 to n, elems each; out: stored numbers, unless spread is wanted */
     double *spread; /**< out: as nnv_spread_rows() has it; NULL: rows are wanted, and y has room for all */

@@ -20,11 +20,12 @@ enum { GOLDEN, ODD, EVEN, RANGES };
 /** Elements on their way, in all their rows. */
 struct block {
     const struct nnv_store *s;
-    struct nnv_rng *rng; /**< FORCED_STREAM, and the noise of row r */
-    size_t at, n;        /**< of the output's elements */
-    double *y;           /**< row 0; the others each stride behind the one before */
+    struct nnv_rng *rng;   /**< FORCED_STREAM, and the noise of row r */
+    struct nnv_rng *hooks; /**< the signs of row r's hooks */
+    size_t at, n;          /**< of the output's elements */
+    double *y;             /**< row 0; the others each stride behind the one before */
     size_t stride;
-    int rows; /**< perturbed ones: the store's, or two that take the extremes of them all: see rows_of() */
+    int rows; /**< perturbed ones: the store's, or fewer that take all that those take: see rows_of() */
     struct range range[RANGES]; /**< quantised */
 };
 
@@ -65,6 +66,9 @@ NNV_WIDE void nnv_spread_rows(const double *y, size_t stride, int rows, double m
     }
 }
 
+/* The rows are not there but in row 0, with noise that this step adds. */
+static bool is_apart(const struct nnv_store *s) { return s->alike || s->hooks; }
+
 /* Rows 1 to n become NaN, "not compared". */
 static void give_up(const struct block *b, size_t e) {
     for (int r = 1; r <= b->rows; r++) row_of(b, r)[e] = (double)NAN;
@@ -90,20 +94,34 @@ static void force(const struct block *b, size_t e, double down, double up) {
     for (int r = 1; r <= b->rows; r++) row_of(b, r)[e] = pattern >> (r - 1) & 1 ? up : down;
 }
 
-/* ------------------------------------------------------------------- float */
+/* ------------------------------------------------------------------- noise */
 
-/* Bit e of up[r] is set if row r goes up at element e. */
-static void draw_signs(const struct block *b, uint64_t up[NNV_MAX_ROWS + 1]) {
-    const int rows = b->s->rows;
-    uint64_t some = 0, all = UINT64_MAX;
-    for (int r = 1; r <= rows; r++) {
-        up[r] = nnv_rng_u64(&b->rng[r]);
-        some |= up[r];
-        all &= up[r];
+/** Bit e is set if row r goes up at element e: at the kernel's hook, and at the store. */
+struct signs {
+    uint64_t hook[NNV_MAX_ROWS + 1], store[NNV_MAX_ROWS + 1];
+};
+
+/* The block's rows take each pair of signs that one of all rows has at the element; where none has it, that of row 1.
+ */
+static void gather(const struct block *b, struct signs *s) {
+    uint64_t some[4] = {0};
+    const uint64_t first[] = {s->hook[1], s->store[1]};
+    for (int r = 1; r <= b->s->rows; r++)
+        for (int way = 0; way < 4; way++)
+            some[way] |= (way & 1 ? s->hook[r] : ~s->hook[r]) & (way & 2 ? s->store[r] : ~s->store[r]);
+    const int step = b->s->hooks ? 1 : 2;
+    for (int r = 1, way = 0; r <= b->rows; r++, way += step) {
+        s->hook[r] = (way & 1 ? some[way] : 0) | (first[0] & ~some[way]);
+        s->store[r] = (way & 2 ? some[way] : 0) | (first[1] & ~some[way]);
     }
-    if (b->rows == rows) return;
-    up[1] = some;
-    up[2] = all;
+}
+
+static void draw_signs(const struct block *b, bool at_store, struct signs *s) {
+    for (int r = 1; r <= b->s->rows; r++) {
+        s->hook[r] = b->s->hooks ? nnv_rng_u64(&b->hooks[r]) : 0;
+        s->store[r] = at_store ? nnv_rng_u64(&b->rng[r]) : 0;
+    }
+    if (b->rows < b->s->rows) gather(b, s);
 }
 
 /* Rows 1 to n begin as row 0 where nobody computed them. */
@@ -122,23 +140,35 @@ static void add_signed(const double *from, const double *magnitude, uint64_t up,
     size_t e = 0;
     for (; e + 4 <= n; e += 4) {
         const double *s = sign[up >> e & 15];
-        for (size_t i = 0; i < 4; i++) y[e + i] = from[e + i] + s[i] * magnitude[e + i];
+        double v[4];
+        for (size_t i = 0; i < 4; i++) v[i] = from[e + i] + s[i] * magnitude[e + i];
+        memcpy(&y[e], v, sizeof v);
     }
     for (; e < n; e++) y[e] = from[e] + sign[up >> e & 1][0] * magnitude[e];
 }
 
+/* Rows 1 to n: row 0 with the noise of the kernel's hooks. */
+static void add_hooks(const struct block *b, const struct signs *s) {
+    double magnitude[BLOCK];
+    for (size_t e = 0; e < b->n; e++) magnitude[e] = b->s->hooks->tape[b->at + e].magnitude;
+    for (int r = 1; r <= b->rows; r++) add_signed(b->y, magnitude, s->hook[r], b->n, row_of(b, r));
+}
+
+/* ------------------------------------------------------------------- float */
+
 /* Rows 1 to n: y plus or minus u times row 0. */
 static void add_noise(const struct block *b) {
-    uint64_t up[NNV_MAX_ROWS + 1];
+    struct signs s;
     double magnitude[BLOCK];
     for (size_t e = 0; e < b->n; e++) {
         const double size = fabs(b->y[e]);
         magnitude[e] = isfinite(size) ? b->s->u * size + (size != 0 ? b->s->eta : 0) : 0;
     }
-    draw_signs(b, up);
+    draw_signs(b, true, &s);
+    if (b->s->hooks) add_hooks(b, &s);
     for (int r = 1; r <= b->rows; r++) {
         double *y = row_of(b, r);
-        add_signed(b->s->alike ? b->y : y, magnitude, up[r], b->n, y);
+        add_signed(b->s->alike ? b->y : y, magnitude, s.store[r], b->n, y);
     }
 }
 
@@ -310,10 +340,12 @@ static void find_branches(const struct block *b, const double *r0, const double 
         to->down[e] = fmin(to->down[e], code_by(s, s->schemes.other, b->at + e, r0[e] - h[e], -slack));
         to->up[e] = fmax(to->up[e], code_by(s, s->schemes.other, b->at + e, r0[e] + h[e], slack));
     }
-    for (size_t e = 0; e < b->n; e++) {
-        const bool known = !isnan(spread[e]), open = known && to->down[e] != to->up[e];
-        if (!known) to->down[e] = to->up[e] = (double)NAN; /* not compared */
-        to->pattern[e] = open ? nnv_branch_pattern(&b->rng[FORCED_STREAM], b->rows) : 0;
+    for (size_t e = 0; e < b->n; e++) to->pattern[e] = !isnan(spread[e]) & (to->down[e] != to->up[e]);
+    for (size_t e = 0; e < b->n && b->rows > 2; e++)
+        if (to->pattern[e]) to->pattern[e] = nnv_branch_pattern(&b->rng[FORCED_STREAM], b->rows);
+    for (size_t e = 0; e < b->n; e++) { /* what is not known is not compared */
+        to->down[e] = isnan(spread[e]) ? (double)NAN : to->down[e];
+        to->up[e] = isnan(spread[e]) ? (double)NAN : to->up[e];
     }
 }
 
@@ -324,13 +356,11 @@ static void take_branches(const struct block *b, const struct branches *c, int r
     const struct range g = b->range[r % 2 ? ODD : EVEN];
     const double scale = (double)s->operand->scale, zp = s->operand->zero_point;
     const bool own = s->rounding == NNV_ROUND_NONE || s->schemes.one != NNV_SCHEME_ANY;
-    const double *const way[] = {c->down, c->up};
-    double *y = row_of(b, r);
-    for (size_t e = 0; e < b->n; e++) {
-        double q = way[c->pattern[e] >> (r - 1) & 1][e];
-        if (own && c->down[e] == c->up[e]) q = s->alike ? c->code[e] : code_of(s, b->at + e, y[e] / scale);
-        y[e] = clamp(q + zp, g.lo, g.hi);
-    }
+    double *y = row_of(b, r), q[BLOCK];
+    for (size_t e = 0; e < b->n; e++) q[e] = c->pattern[e] >> (r - 1) & 1 ? c->up[e] : c->down[e];
+    for (size_t e = 0; e < b->n && own; e++)
+        if (c->down[e] == c->up[e]) q[e] = s->alike ? c->code[e] : code_of(s, b->at + e, y[e] / scale);
+    for (size_t e = 0; e < b->n; e++) y[e] = clamp(q[e] + zp, g.lo, g.hi);
 }
 
 static void store_quant(const struct block *b) {
@@ -342,6 +372,11 @@ static void store_quant(const struct block *b) {
     keep_exact(b);
     for (size_t e = 0; e < b->n; e++) r0[e] = b->y[e] / scale;
     find_codes(b, r0, c.code);
+    if (s->hooks) {
+        struct signs signs;
+        draw_signs(b, false, &signs);
+        add_hooks(b, &signs);
+    }
     if (b->rows > 0) {
         spread_of(b->y, b->stride, s->alike ? 0 : b->rows, b->n, spread);
         for (size_t e = 0; e < b->n; e++) spread[e] = s->alike ? 0 * r0[e] : spread[e] / scale;
@@ -379,12 +414,14 @@ static bool all_equal(const struct block *b) {
 }
 
 /*
- * Where nobody reads the rows, and they differ by what the store does alone, two rows spread as far as all do: they
- * take what any row goes up to, and down to. Rows of which one half has another range are needed all.
+ * Where nobody reads the rows, and they differ by signs alone, an element of two signs, that of the kernel's hook and
+ * that of the store, has four values at most, and one of one sign has two. Rows of all the values that there are spread
+ * as far as all rows do. Rows of which one half has another range are needed all.
  */
 static int rows_of(const struct nnv_store *s, const struct range *odd, const struct range *even) {
     const bool same = odd->lo == even->lo && odd->hi == even->hi;
-    return s->rows > 2 && s->alike && s->spread && same ? 2 : s->rows;
+    const int ways = s->hooks && nnv_is_float(s->operand->type) ? 4 : 2;
+    return s->rows > ways && is_apart(s) && s->spread && same ? ways : s->rows;
 }
 
 static void store_block(const struct block *b) {
@@ -405,9 +442,9 @@ static void store_block(const struct block *b) {
 
 NNV_WIDE bool nnv_store_rows(const struct nnv_store *s) {
     double room[(NNV_MAX_ROWS + 1) * BLOCK]; /* rows that nobody will read */
-    const bool apart = s->alike && s->spread;
-    struct nnv_rng rng[NNV_MAX_ROWS + 1];
-    struct block b = {.s = s, .rng = rng, .y = room, .stride = apart ? BLOCK : s->elems};
+    const bool apart = is_apart(s) && s->spread;
+    struct nnv_rng rng[NNV_MAX_ROWS + 1], hooks[NNV_MAX_ROWS + 1];
+    struct block b = {.s = s, .rng = rng, .hooks = hooks, .y = room, .stride = apart ? BLOCK : s->elems};
     bool equal = !s->spread;
     if (nnv_is_quant(s->operand->type)) {
         b.range[GOLDEN] = range_of(s, 0);
@@ -416,6 +453,7 @@ NNV_WIDE bool nnv_store_rows(const struct nnv_store *s) {
     }
     b.rows = rows_of(s, &b.range[ODD], &b.range[EVEN]);
     for (int r = 0; r <= (nnv_is_float(s->operand->type) ? s->rows : 0); r++) rng[r] = stream(s, r);
+    for (int r = 1; r <= s->rows && s->hooks; r++) hooks[r] = nnv_noise_stream(s->hooks, r);
     for (; b.at < s->elems; b.at += BLOCK) {
         b.n = s->elems - b.at < BLOCK ? s->elems - b.at : BLOCK;
         if (apart)
