@@ -277,9 +277,10 @@ static enum nnv_status run_rows(struct nnv_evaluator *ev, struct job *j, struct 
     j->replayed = j->judged && j->same_inputs && !ev->options->recompute && j->noise.replays && !j->noise.hazard &&
                   j->noise.count == j->elems[0] && !j->alike;
     if (j->alike || j->replayed) return st;
+    const bool written = j->noise.strips || j->noise.replays; /* all results of a row are, by such kernels */
     for (uint32_t i = 0; !st && i < j->call->nout && j->rows > 0; i++) {
         st = open_rows(j, i, err);
-        if (!st) memset(j->y[i] + j->elems[i], 0, j->elems[i] * (size_t)j->rows * sizeof(double));
+        if (!st && !written) memset(j->y[i] + j->elems[i], 0, j->elems[i] * (size_t)j->rows * sizeof(double));
     }
     const bool twos = j->noise.strips && j->same_inputs && !ev->options->recompute;
     for (int r = 1; !st && r <= j->rows; r++) {

@@ -2,10 +2,10 @@
 /**
  * @file strip.h Kernels that compute two rows at once, for operations of many hooks an element.
  *
- * A kernel that opens a strip is such a kernel. Its numbers are nnv_two, one of row k->row and one of the next row. It
- * has one output, which it writes by nnv_two_put, and calls no other hooks than those of strips. Where a row is
- * computed alone, row 0 always, both numbers are its own. The rows that are computed together have the inputs of row 0,
- * so that an input is one number, never two.
+ * A kernel that opens a strip is such a kernel, and writes all of its results. Its numbers are nnv_two, one of row
+ * k->row and one of the next row. It has one output, which it writes by nnv_two_put, and calls no other hooks than
+ * those of strips. Where a row is computed alone, row 0 always, both numbers are its own. The rows that are computed
+ * together have the inputs of row 0, so that an input is one number, never two.
  *
  * Hooks are called on a strip: the kernel says before how many will come, and the noise of them all is made in one go.
  * Strip after strip gives the noise that as many hooks of kernel.h would give.
@@ -80,6 +80,10 @@ static inline nnv_two nnv_two_replay(struct nnv_strip *s) {
 static inline nnv_two nnv_two_positive(struct nnv_kernel *k, nnv_two v, nnv_two above) {
     return (nnv_two){nnv_hazard(k, v[0], !(above[0] > 0)), nnv_hazard(k, v[1], !(above[1] > 0))};
 }
+/** As nnv_noise_add, of noise that depends on row 0 alone. */
+static inline nnv_two nnv_two_add(struct nnv_strip *s, nnv_two v, double magnitude) {
+    return nnv_strip_writes(s) ? nnv_two_write(s, v, nnv_two_of(magnitude)) : nnv_two_read(s, v);
+}
 /** As nnv_round, nnv_sum (of which factor is 1), nnv_quotient, nnv_function. */
 static inline nnv_two nnv_two_round(struct nnv_strip *s, nnv_two v) {
     if (!nnv_strip_writes(s)) return nnv_two_read(s, v);
@@ -87,7 +91,7 @@ static inline nnv_two nnv_two_round(struct nnv_strip *s, nnv_two v) {
 }
 static inline nnv_two nnv_two_sum(struct nnv_strip *s, nnv_two v, double n, double sum_abs) {
     if (!nnv_strip_writes(s)) return nnv_two_read(s, v);
-    return nnv_two_write(s, v, nnv_two_of(nnv_sum_noise(s->k, n, sum_abs) + (sum_abs != 0 ? s->k->eta : 0)));
+    return nnv_two_add(s, v, nnv_sum_noise(s->k, n, sum_abs) + (sum_abs != 0 ? s->k->eta : 0));
 }
 static inline nnv_two nnv_two_quotient(struct nnv_strip *s, nnv_two v) {
     if (!nnv_strip_writes(s)) return nnv_two_read(s, v);

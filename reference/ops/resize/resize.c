@@ -2,6 +2,7 @@
 /** @file resize.c RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR: two forms, by shape and by scale; width before height. */
 #include <float.h>
 
+#include "reference/eval/strip.h"
 #include "reference/ops/common.h"
 
 enum { X, WIDTH, HEIGHT, WIDTH_SCALE, HEIGHT_SCALE, NCHW, ALIGN, HALF };
@@ -91,14 +92,6 @@ static struct axis axis_of(const struct nnv_call *c, uint32_t in, uint32_t out) 
     return (struct axis){ratio, half ? 0.5 : 0, (double)(float)ratio != ratio};
 }
 
-/* Input position of output i, with the noise of an implementation that computes it in float32, whatever the type. */
-static double position_of(struct nnv_kernel *k, const struct axis *a, uint32_t i) {
-    double p = (i + a->offset) * a->ratio;
-    /* Two roundings, of the ratio and of the product. */
-    if (k->noise) p = nnv_noise_add(k, p, a->inexact ? 0x1p-23 * fabs(p) : 0);
-    return p - a->offset;
-}
-
 /* ------------------------------------------------------------------- bilinear */
 
 /* Between which two input positions an output position lies, and how far it is from the first. */
@@ -107,13 +100,25 @@ struct tap {
     double t;
 };
 
-static struct tap *taps(struct nnv_kernel *k, uint32_t in, uint32_t out) {
-    struct axis a = axis_of(k->call, in, out);
-    struct tap *taps = NNV_NEW(k->scratch, struct tap, out);
+/* At position p of an input's extent. */
+static struct tap tap_at(double p, uint32_t in) {
+    double lo = fmax(floor(p), 0), hi = fmin(ceil(p), in - 1.0);
+    lo = fmin(lo, in - 1.0);
+    return (struct tap){(uint32_t)lo, (uint32_t)fmax(hi, lo), p - lo};
+}
+
+/*
+ * Of all output positions in this row, then, where two are computed, of all in the next. The noise is that of an
+ * implementation that computes positions in float32, whatever the type: two roundings, of the ratio and of the product.
+ */
+static struct tap *taps(struct nnv_kernel *k, const struct axis *a, uint32_t in, uint32_t out) {
+    struct tap *taps = NNV_NEW(k->scratch, struct tap, (k->next > 0 ? 2 : 1) * (size_t)out);
+    struct nnv_strip s = nnv_strip_of(k, out, 0);
     for (uint32_t i = 0; taps && i < out; i++) {
-        double p = position_of(k, &a, i), lo = fmax(floor(p), 0), hi = fmin(ceil(p), in - 1.0);
-        lo = fmin(lo, in - 1.0);
-        taps[i] = (struct tap){(uint32_t)lo, (uint32_t)fmax(hi, lo), p - lo};
+        const double exact = (i + a->offset) * a->ratio, off = a->inexact ? 0x1p-23 * fabs(exact) : 0;
+        const nnv_two p = nnv_two_add(&s, nnv_two_of(exact), off) - a->offset;
+        taps[i] = tap_at(p[0], in);
+        if (k->next > 0) taps[out + i] = tap_at(p[1], in);
     }
     return taps;
 }
@@ -130,29 +135,68 @@ static struct corners corners_of(const struct nnv_image_layout *x, const struct 
                             {(1 - r->t) * (1 - q->t), (1 - r->t) * q->t, r->t * (1 - q->t), r->t * q->t}};
 }
 
+/* The channels of an input image, and of the output pixel that is computed. */
+struct channels {
+    const double *from;
+    double *to;
+    size_t from_step, to_step;
+    uint32_t n;
+};
+
+/* Of a row that is computed alone. */
+static void blend(struct nnv_strip *s, struct channels c, const struct corners *at) {
+    for (; c.n > 0; c.n--, c.from += c.from_step, c.to += c.to_step) {
+        double sum = 0, abs = 0;
+        for (int t = 0; t < 4; t++) {
+            const double term = at->weight[t] * c.from[at->at[t]];
+            sum += term;
+            abs += fabs(term);
+        }
+        *c.to = nnv_two_sum(s, nnv_two_of(sum), 4, abs)[0];
+    }
+}
+
+/* Of two rows: those of the second lie at `next`. */
+static void blend_both(struct nnv_strip *s, struct channels c, const struct corners *at, const struct corners *next) {
+    for (; c.n > 0; c.n--, c.from += c.from_step, c.to += c.to_step) {
+        nnv_two sum = {0};
+        for (int t = 0; t < 4; t++)
+            sum += (nnv_two){at->weight[t], next->weight[t]} * (nnv_two){c.from[at->at[t]], c.from[next->at[t]]};
+        nnv_two_put(s->k, c.to, nnv_two_sum(s, sum, 4, 0));
+    }
+}
+
+/* Of rows that differ from row 0 by the noise of the sums alone. */
+static void replay(struct nnv_strip *s, struct channels c) {
+    for (; c.n > 0; c.n--, c.to += c.to_step) nnv_two_put(s->k, c.to, nnv_two_replay(s));
+}
+
 static enum nnv_status eval_bilinear(struct nnv_kernel *k, struct nnv_err *err) {
-    bool nchw = nnv_int(k->call, NCHW) != 0;
-    struct nnv_image_layout x = nnv_image_of(nnv_in_shape(k, X), nchw);
-    struct nnv_image_layout y = nnv_image_of(nnv_out_shape(k, 0), nchw);
+    const bool nchw = nnv_int(k->call, NCHW) != 0;
+    const struct nnv_image_layout x = nnv_image_of(nnv_in_shape(k, X), nchw);
+    const struct nnv_image_layout y = nnv_image_of(nnv_out_shape(k, 0), nchw);
+    const struct axis down = axis_of(k->call, x.h, y.h), along = axis_of(k->call, x.w, y.w);
+    const bool same = k->same_inputs && !down.inexact && !along.inexact;
     const double *v = nnv_real(k, X);
-    const struct tap *rows = taps(k, x.h, y.h), *columns = taps(k, x.w, y.w);
+    const struct tap *rows = taps(k, &down, x.h, y.h), *columns = taps(k, &along, x.w, y.w);
     if (!rows || !columns) return nnv_no_memory(err);
     for (uint32_t n = 0; n < y.n; n++)
-        for (uint32_t i = 0; i < y.h; i++)
+        for (uint32_t i = 0; i < y.h; i++) {
+            struct nnv_strip s = nnv_strip_of(k, (size_t)y.w * y.c, 0);
             for (uint32_t j = 0; j < y.w; j++) {
+                const struct channels c = {v + nnv_image_at(&x, n, 0, 0, 0), k->out[0] + nnv_image_at(&y, n, i, j, 0),
+                                           x.sc, y.sc, y.c};
                 const struct corners at = corners_of(&x, &rows[i], &columns[j]);
-                const double *from = v + nnv_image_at(&x, n, 0, 0, 0);
-                double *to = k->out[0] + nnv_image_at(&y, n, i, j, 0);
-                for (uint32_t c = 0; c < y.c; c++) {
-                    double sum = 0, abs = 0;
-                    for (int t = 0; t < 4; t++) {
-                        const double term = at.weight[t] * from[at.at[t] + c * x.sc];
-                        sum += term;
-                        abs += fabs(term);
-                    }
-                    to[c * y.sc] = nnv_sum(k, sum, 4, abs, 1);
+                if (same) {
+                    replay(&s, c);
+                } else if (k->next > 0) {
+                    const struct corners next = corners_of(&x, &rows[y.h + i], &columns[y.w + j]);
+                    blend_both(&s, c, &at, &next);
+                } else {
+                    blend(&s, c, &at);
                 }
             }
+        }
     return NNV_OK;
 }
 
