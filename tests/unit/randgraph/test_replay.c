@@ -14,8 +14,9 @@
 
 enum { MOST_OUTPUTS = 8 };
 
-static bool evaluate(const struct nnv_spec *s, bool recompute, struct nnv_arena *arena, struct nnv_golden *out) {
-    const struct nnv_eval_options options = {.rows = 8, .k = 2, .seed = 5, .recompute = recompute};
+static bool evaluate(const struct nnv_spec *s, int rows, bool recompute, struct nnv_arena *arena,
+                     struct nnv_golden *out) {
+    const struct nnv_eval_options options = {.rows = rows, .k = 2, .seed = 5, .recompute = recompute};
     struct nnv_err err = {0};
     return nnv_eval(&s->model, s->inputs, &options, arena, out, &err) == NNV_OK;
 }
@@ -26,8 +27,9 @@ static void check(const struct nnv_single *w, struct nnv_arena *arena) {
     struct nnv_err err = {0};
     assert_int_equal(nnv_single_build(w, arena, &s, &err), NNV_OK);
     assert_true(s->model.main.nout <= MOST_OUTPUTS);
-    const bool ok = evaluate(s, false, arena, fast);
-    assert_int_equal(ok, evaluate(s, true, arena, full));
+    const int rows = (int[]){8, 3, 13}[w->variant % 3]; /* many, and fewer than two signs have ways */
+    const bool ok = evaluate(s, rows, false, arena, fast);
+    assert_int_equal(ok, evaluate(s, rows, true, arena, full));
     for (uint32_t i = 0; ok && i < s->model.main.nout; i++) {
         const struct nnv_golden *a = &fast[i], *b = &full[i];
         assert_int_equal(a->value.bytes, b->value.bytes);
