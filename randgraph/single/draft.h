@@ -20,10 +20,14 @@ struct nnv_single_draft {
     struct nnv_value *values;      /**< one an operand; of model inputs */
     const struct nnv_slot **slots; /**< one an operand */
     struct nnv_rng rng;
+    const struct nnv_single *keyed; /**< that key is of, whatever its index; NULL: there is none */
+    uint64_t key;
     double magnitude, density; /**< see nnv_fill */
     int level;
 };
 
+/** What tells the case's numbers from those of others, but for the index; found once for all attempts. */
+uint64_t nnv_single_key(struct nnv_single_draft *b);
 /** The type of an operand in this slot. */
 int32_t nnv_single_slot_type(const struct nnv_single_draft *b, const struct nnv_slot *slot);
 /** Whether the input becomes a constant of the model. */

@@ -154,3 +154,14 @@ char *nnv_single_sig_name(const struct nnv_op *op, int sig, char *buf, size_t ro
     }
     return buf;
 }
+
+uint64_t nnv_single_key(struct nnv_single_draft *b) {
+    const struct nnv_single *w = b->what;
+    char sig[96], variant[96], key[256];
+    const bool by_index = w->plan == NNV_PLAN_LAYER || w->plan == NNV_PLAN_NETWORK; /* these name the variant by it */
+    if (b->keyed == w && !by_index) return b->key;
+    snprintf(key, sizeof key, "%s/%s/%s/%s", w->op->name, nnv_single_sig_name(w->op, w->sig, sig, sizeof sig),
+             nnv_single_variant_name(w, variant, sizeof variant), nnv_fill_mode_name(w->mode));
+    b->keyed = w;
+    return b->key = nnv_hash_str(key);
+}

@@ -2,7 +2,6 @@
 #include "randgraph/single/single.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -114,23 +113,19 @@ static enum nnv_status set_row(struct nnv_single_draft *b, int attempt, struct n
 
 static enum nnv_status draw(struct nnv_single_draft *b, int attempt, struct nnv_err *err) {
     const struct nnv_single *w = b->what;
-    char sig[96], variant[96], key[256];
-    snprintf(key, sizeof key, "%s/%s/%s/%s", w->op->name, nnv_single_sig_name(w->op, w->sig, sig, sizeof sig),
-             nnv_single_variant_name(w, variant, sizeof variant), nnv_fill_mode_name(w->mode));
-    uint64_t place = (uint64_t)(unsigned)w->index * 64 + (uint64_t)attempt;
-    b->sample = NNV_NEW(b->arena, struct nnv_sample, 1);
-    if (!b->sample) return nnv_no_memory(err);
-    *b->sample =
-        (struct nnv_sample){.op = w->op,
-                            .sig = &w->op->sigs[w->sig],
-                            .variant = w->mode == NNV_FILL_REFUSED ? nnv_single_refused_variant(w) : w->variant,
-                            .index = w->index,
-                            .exact = w->mode == NNV_FILL_EXACT,
-                            .empty = w->mode == NNV_FILL_ZERO,
-                            .rng = nnv_rng_make(w->seed, nnv_hash_str(key), place),
-                            .arena = b->arena,
-                            .form = w->op->forms};
-    b->rng = nnv_rng_make(w->seed, nnv_hash_str(key) + 1, place);
+    const uint64_t key = nnv_single_key(b), place = (uint64_t)(unsigned)w->index * 64 + (uint64_t)attempt;
+    struct nnv_sample *s = b->sample = NNV_NEW(b->arena, struct nnv_sample, 1);
+    if (!s) return nnv_no_memory(err);
+    s->op = w->op; /* one by one: it is large, and zeroed */
+    s->sig = &w->op->sigs[w->sig];
+    s->variant = w->mode == NNV_FILL_REFUSED ? nnv_single_refused_variant(w) : w->variant;
+    s->index = w->index;
+    s->exact = w->mode == NNV_FILL_EXACT;
+    s->empty = w->mode == NNV_FILL_ZERO;
+    s->rng = nnv_rng_make(w->seed, key, place);
+    s->arena = b->arena;
+    s->form = w->op->forms;
+    b->rng = nnv_rng_make(w->seed, key + 1, place);
     enum nnv_status st = set_row(b, attempt, err);
     if (st) return st;
     w->op->sample(b->sample);
