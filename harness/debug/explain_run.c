@@ -384,6 +384,7 @@ static void add_cases(const struct nnv_explaining_run *x, struct nnv_text *t) {
         add_member(t, "op", x->tried[i] ? suspect_of(x, x->tried[i]) : x->op[i], &any);
         add_member(t, x->promise[i] ? "right_if" : "words", x->words[i], &any);
         add_member(t, "where", nnv_where_is(&cause->where) ? where.data : NULL, &any);
+        if (nnv_condition_is_peculiar(&cause->where.elements)) nnv_text_add(t, ", \"peculiar\": true");
         if (x->tried[i] || x->untried[i])
             nnv_text_addf(t, "%s\"tried\": %s", any ? ", " : "", x->tried[i] ? "true" : "false");
         nnv_text_add(t, "}");

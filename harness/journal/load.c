@@ -228,6 +228,7 @@ static void read_explained(struct nnv_report *r) {
         cause->untried = json_is_false(json_object_get(value, "tried"));
         if (*where) cause->where = nnv_arena_strdup(r->arena, where);
         cause->op = nnv_arena_strdup(r->arena, nnv_json_text(value, "op", ""));
+        cause->peculiar = json_is_true(json_object_get(value, "peculiar"));
         cause->promise = *promise != '\0';
         if (cause->op != NULL && (*words != '\0' || *promise != '\0'))
             cause->explained = *promise ? nnv_arena_printf(r->arena, "within the budget if %s", promise)

@@ -19,7 +19,8 @@ enum { NNV_REPORT_REASON_MAX = 512 };
 /**
  * In the folder of a run: {case: {"op": operation, "words": what the driver seems to do, or "right_if": by which
  * promise it would be right, "where": the condition, "tried": true where nothing explains it, and op may be a
- * suspect; false where a promise was to be tried and there is no dump}}
+ * suspect; false where a promise was to be tried and there is no dump, "peculiar": true where what "where" says of
+ * elements is hardly true of another bug, too}}
  */
 #define NNV_EXPLAINED_FILE "explained.json"
 /** In the folder of a run: the clauses of NNAPI that failed, that no case could judge, and that have no case. */
@@ -34,6 +35,7 @@ enum { NNV_REPORT_REASON_MAX = 512 };
 struct nnv_cause {
     const char *explained, *op; /**< what the driver seems to do, to which operation; NULL: not known */
     const char *where;          /**< "only where stride is 2x2": the condition under which it fails, or NULL */
+    bool peculiar;              /**< the elements in `where` have bounds that another cause hardly has */
     bool promise;               /**< explained is a weaker promise of its arithmetic, no mistake */
     bool tried;                 /**< it was to be explained, and could not be */
     bool untried;               /**< others of its kind were tried, it left no dump */

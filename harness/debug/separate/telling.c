@@ -53,6 +53,18 @@ bool nnv_conditions_bound_the_same(const struct nnv_case_condition *a, const str
     return false;
 }
 
+/** No whole number is between the last one inside and the first one outside. */
+static bool is_exact(const struct nnv_term *t) {
+    return is_bound(t) && t->value == floor(t->value) && fabs(t->value - t->beyond) == 1;
+}
+
+bool nnv_condition_is_peculiar(const struct nnv_case_condition *c) {
+    enum { COMMON = 256 }; /* codes of 8 bits end there, whatever is done with them */
+    for (int i = 0; i < c->terms; i++)
+        if (is_exact(&c->term[i]) && fmin(fabs(c->term[i].value), fabs(c->term[i].beyond)) > COMMON) return true;
+    return false;
+}
+
 /* --------------------------------------------------------------------- telling */
 
 /** In as many digits as tell it from the other. */
@@ -79,8 +91,7 @@ static double power_between(double low, double high) {
 
 /** Appends "> 127", ">= 228 (not at 127)". */
 static void tell_bound(const struct nnv_term *t, struct nnv_text *to) {
-    const bool whole = t->value == floor(t->value), above = t->relation == NNV_ABOVE;
-    const bool next = whole && fabs(t->value - t->beyond) == 1; /* no integer is between */
+    const bool whole = t->value == floor(t->value), above = t->relation == NNV_ABOVE, next = is_exact(t);
     const double power = whole   ? (double)NAN
                          : above ? power_between(t->beyond, t->value)
                                  : power_between(t->value, t->beyond);

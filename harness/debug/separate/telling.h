@@ -73,6 +73,11 @@ NNV_USE_RESULT bool nnv_condition_keep(struct nnv_case_condition *c, struct nnv_
 const struct nnv_term *nnv_condition_bound(const struct nnv_case_condition *c);
 /** True if both bound the same number first, with equal terms before, whatever the bounds are. */
 bool nnv_conditions_bound_the_same(const struct nnv_case_condition *a, const struct nnv_case_condition *b);
+/**
+ * True if a term has a bound between two neighbouring whole numbers above 256, or below -256: what has another cause
+ * hardly ever ends at the same ones.
+ */
+bool nnv_condition_is_peculiar(const struct nnv_case_condition *c);
 
 /** Appends "channels > 127". */
 void nnv_term_tell(const struct nnv_term *t, struct nnv_text *to);

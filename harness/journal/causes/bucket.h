@@ -24,7 +24,7 @@ struct nnv_bucket_case {
     const char *where;                    /**< the same */
     bool tried, untried;                  /**< the same */
     const char *mode;                     /**< the same */
-    bool promise;                         /**< the same */
+    bool promise, peculiar;               /**< the same */
 };
 
 struct nnv_bucket {
@@ -36,6 +36,7 @@ struct nnv_bucket {
     bool explained;          /**< it is: what the driver seems to do */
     bool promise;            /**< or by which weaker promise of its arithmetic it would be right */
     const char *where;       /**< the condition under which the cases fail, or NULL */
+    bool peculiar;           /**< what it says of elements is hardly that of another bug, too */
     size_t tried;            /**< cases that were to be explained, and could not be */
     const char *suspect;     /**< then: an operation in it that is wrong elsewhere, or "" */
     size_t count;            /**< cases */

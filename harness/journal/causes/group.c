@@ -168,6 +168,14 @@ static enum nnv_status group(struct nnv_grouping *g, uint32_t n, struct nnv_err 
     }
     if (st == NNV_OK) st = add_key(g, n, &key, err);
     nnv_text_clear(&key);
+    size_t length;
+    const char *elements = b->peculiar && nnv_bucket_is_of_values(b) ? nnv_condition_elements(b->where, &length) : NULL;
+    if (st == NNV_OK && elements) {
+        nnv_text_add(&key, "elements\t");
+        nnv_text_add_n(&key, elements, length);
+        st = add_key(g, n, &key, err);
+        nnv_text_clear(&key);
+    }
     if (st == NNV_OK && nnv_condition_is(b->where) && !b->promise && !is_leak(b)) {
         nnv_text_add(&key, "where\t");
         add_condition(&key, b->where);

@@ -175,6 +175,14 @@ static void one_condition_is_one_bug(void **state) {
           {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where rank = 4\""});
     CHECK("01", {"ADD", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in elements where a > 5 (8 of 9)\""},
           {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in elements where a > 5\""});
+    /* a bound that no other bug has */
+#define PECULIAR(words) "\"tried\": true, \"peculiar\": true, \"where\": \"in elements where " words "\""
+    CHECK("00", {"ADD", "int32", VALUES, NULL, PECULIAR("a > 8191 (8 of 9 such elements are wrong)")},
+          {"MUL", "int32", VALUES, NULL, PECULIAR("a > 8191")});
+    assert_string_equal(first.where, "in elements where a > 8191");
+    CHECK("01", {"ADD", "int32", VALUES, NULL, PECULIAR("a > 8191")},
+          {"MUL", "int32", VALUES, NULL, PECULIAR("a > 4095")});
+#undef PECULIAR
     CHECK("01", {"ADD", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in all 3 cases\""},
           {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in all 3 cases\""});
     /* the same parts in another order */

@@ -81,11 +81,30 @@ static void test_bounds_of_one_quantity(void **state) {
     assert_ptr_equal(nnv_condition_bound(&b), &b.term[1]);
 }
 
+static void test_peculiar_bounds(void **state) {
+    static const struct {
+        struct nnv_term term;
+        bool is;
+    } table[] = {{{.subject = "a", .relation = NNV_ABOVE, .value = 8192, .beyond = 8191}, true},
+                 {{.subject = "a", .relation = NNV_BELOW, .value = -32769, .beyond = -32768}, true},
+                 {{.subject = "a", .relation = NNV_ABOVE, .value = 8192, .beyond = 8000}, false}, /* or less */
+                 {{.subject = "a", .relation = NNV_ABOVE, .value = 256, .beyond = 255}, false},
+                 {{.subject = "a", .relation = NNV_ABOVE, .value = 900.5, .beyond = 899.5}, false},
+                 {{.subject = "a", .relation = NNV_EQUAL, .value = 8192}, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const struct nnv_case_condition c = {.term = {square, table[i].term}, .terms = 2, .what = NNV_ELEMENTS};
+        assert_int_equal(nnv_condition_is_peculiar(&c), table[i].is);
+    }
+    assert_false(nnv_condition_is_peculiar(&(struct nnv_case_condition){0}));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_terms),
         cmocka_unit_test(test_where),
         cmocka_unit_test(test_bounds_of_one_quantity),
+        cmocka_unit_test(test_peculiar_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
