@@ -331,7 +331,7 @@ static void add_unexpected_passes(struct nnv_text *t, const struct nnv_console *
         const struct nnv_report_case *k = &r->item[i];
         if (k->outcome != NNVTS_OUTCOME_XPASS) continue;
         struct nnv_text why = {0};
-        nnv_outcome_add_why(&why, r, k->expectation);
+        nnv_outcome_add_why(&why, r, k->more->expectation);
         add_coloured(t, c, r->strict ? NNVTS_FAIL : NNVTS_NOTRUN, "XPASS");
         put(t, " ", k->name, "   expected to fail: ");
         add_shown(t, why.data != NULL ? why.data : "");

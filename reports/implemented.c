@@ -9,7 +9,7 @@
 /** What a case says of its operation and type. */
 static enum nnv_has says(const struct nnv_report_case *c) {
     const bool wrong = c->verdict == NNVTS_FAIL && c->why == NNVTS_WHY_VALUES;
-    if (wrong || (c->verdict == NNVTS_PASS && c->values > 0)) return NNV_HAS;
+    if (wrong || (c->verdict == NNVTS_PASS && c->values)) return NNV_HAS;
     return c->verdict == NNVTS_UNSUPPORTED && c->why == NNVTS_WHY_OPERATION ? NNV_HAS_NOT : NNV_HAS_NOT_ASKED;
 }
 
@@ -23,7 +23,8 @@ enum nnv_status nnv_implemented(const struct nnv_report *r, struct nnv_implement
         enum nnv_has *has = &out->has[(size_t)c->op * out->types + c->type];
         if (*r->ops.key[c->op] == '\0' || *r->types.key[c->type] == '\0') continue;
         if (says(c) > *has) *has = says(c);
-        out->untold = out->untold || (says(c) == NNV_HAS_NOT && strncmp(c->reason, untold, sizeof untold - 1) == 0);
+        out->untold =
+            out->untold || (says(c) == NNV_HAS_NOT && strncmp(c->more->reason, untold, sizeof untold - 1) == 0);
     }
     for (uint32_t op = 0; op < r->ops.count; op++) {
         const uint32_t before = out->pairs;

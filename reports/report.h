@@ -54,7 +54,7 @@ void nnv_console_free(struct nnv_console *c);
 /** What a suite of a run came to. */
 struct nnv_suite_counts {
     size_t cases, verdicts[NNVTS_VERDICT_COUNT];
-    uint64_t compared, not_compared;
+    uint64_t compared;
     double ms; /**< sum over its cases */
 };
 

@@ -21,9 +21,8 @@ struct nnv_suite_counts *nnv_suite_counts(const struct nnv_report *r) {
         struct nnv_suite_counts *s = &suites[c->suite];
         s->cases++;
         s->verdicts[c->verdict]++;
-        s->compared += c->compared;
-        s->not_compared += c->not_compared;
-        s->ms += c->ms;
+        s->compared += nnv_case_compared(c);
+        s->ms += nnv_case_ms(c);
     }
     return suites;
 }

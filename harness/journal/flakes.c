@@ -286,7 +286,7 @@ static int by_rank(const void *a, const void *b) {
 /** A failure that is expected, but not more often than its entry says. */
 static bool has_rate(const struct nnv_report *r, const struct nnv_report_case *c) {
     return c->outcome == NNVTS_OUTCOME_XFAIL &&
-           json_is_number(json_object_get(nnv_expected_entry(r, c->expectation), "max_rate"));
+           json_is_number(json_object_get(nnv_expected_entry(r, c->more->expectation), "max_rate"));
 }
 
 static enum nnv_status list_candidates(const struct nnv_report *r, const struct nnv_retry *o, struct candidate **list,
@@ -302,8 +302,8 @@ static enum nnv_status list_candidates(const struct nnv_report *r, const struct 
         const struct nnv_report_case *c = &r->item[i];
         const bool rated = has_rate(r, c);
         if ((of[i] == NNV_MAP_NONE && !rated) || c->verdict == NNVTS_ERROR || c->worker == 0) continue;
-        if (c->why == NNVTS_WHY_LEAK) continue;             /* many repeats have told already */
-        if (c->runs > 1 && c->bad_runs < c->runs) continue; /* so has --repeat */
+        if (c->why == NNVTS_WHY_LEAK) continue;                               /* many repeats have told already */
+        if (c->more->runs > 1 && c->more->bad_runs < c->more->runs) continue; /* so has --repeat */
         if (c->verdict == NNVTS_TIMEOUT && o->budget_ns / 4 < o->timeout_ns) continue;
         const uint32_t bucket = rated ? b.map.count : of[i];
         (*list)[(*count)++] = (struct candidate){i, bucket, rated ? 0 : seen[bucket]++};

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/rng.h"
 #include "base/words.h"
 #include "harness/journal/causes/bucket.h"
 #include "harness/journal/reader.h"
@@ -15,7 +16,15 @@
 /* Reasons: beyond the first bound only what they have in common is kept, beyond the second nothing. */
 enum { REASONS_WHOLE = 32 << 20, REASONS_MAX = 48 << 20 };
 static const struct nnv_cause no_cause;
+static const struct nnv_case_more no_more = {
+    .reason = "", .cause = &no_cause, .mode = NNV_MAP_NONE, .expectation = NNV_ENTRY_NONE};
+static const off_t OFFSET_MAX = ((off_t)1 << 48) - 1;
 static const char no_room[] = "one of very many different reasons: journal.jsonl has it";
+
+_Static_assert(NNVTS_VERDICT_COUNT <= 1 << 4 && NNVTS_REASON_COUNT <= 1 << 6 && NNVTS_OUTCOME_COUNT <= 1 << 3,
+               "a case has bits for each");
+_Static_assert(sizeof(struct nnv_report_case) <= 64, "a run has millions of cases");
+_Static_assert(sizeof(struct nnv_case_more) == 2 * sizeof(void *) + 3 * 8 + 4 * 4, "its bytes are compared: no gaps");
 
 /* ---------------------------------------------------------------- cases.tsv */
 
@@ -51,10 +60,7 @@ static enum nnv_status take_case(struct nnv_report *r, const struct nnv_list_rea
         .type = number_of(r, &r->types, c->type),
         .tags = number_of(r, &r->tags, c->tags),
         .verdict = NNVTS_NOTRUN,
-        .reason = "",
-        .cause = &no_cause,
-        .mode = NNV_MAP_NONE,
-        .expectation = NNV_ENTRY_NONE,
+        .more = &no_more,
     };
     if (name == NNV_MAP_NONE || to->suite == NNV_MAP_NONE || to->op == NNV_MAP_NONE || to->type == NNV_MAP_NONE ||
         to->tags == NNV_MAP_NONE)
@@ -131,35 +137,80 @@ static enum nnv_status take_reason(struct nnv_report *r, const char *s, size_t n
     }
     memcpy(cut, s, n);
     cut[n] = '\0';
-    *out = keep_reason(r, cut);
+    *out = n == 0 ? no_more.reason : keep_reason(r, cut);
     return *out != NULL ? NNV_OK : nnv_no_memory(err);
+}
+
+/** The kept copy of it, which cases share; NULL when out of memory. */
+static const struct nnv_case_more *keep_more(struct nnv_report *r, const struct nnv_case_more *wanted) {
+    if (memcmp(wanted, &no_more, sizeof no_more) == 0) return &no_more;
+    const uint64_t hash = nnv_hash_bytes(wanted, sizeof *wanted);
+    size_t at = 0;
+    for (uint32_t k; (k = nnv_index_next(&r->alike, hash, &at)) != NNV_MAP_NONE;)
+        if (memcmp(r->more[k], wanted, sizeof *wanted) == 0) return r->more[k];
+    const struct nnv_case_more *kept = nnv_arena_copy(r->arena, wanted, sizeof *wanted);
+    if (kept == NULL || !nnv_grow(NULL, &r->more, r->alike.count, &r->more_cap, sizeof *r->more)) return NULL;
+    r->more[r->alike.count] = kept;
+    return nnv_index_add(&r->alike, hash) == NNV_MAP_NONE ? NULL : kept;
+}
+
+/** A count in 32 bits; *wide has what needs more. */
+static uint32_t narrow(uint64_t n, uint64_t *wide) {
+    if (n < NNV_CASE_WIDE) return (uint32_t)n;
+    *wide = n;
+    return NNV_CASE_WIDE;
+}
+
+/** A time in whole parts of its unit, from which it can be made again to the bit; *wide has what cannot be. */
+static uint32_t narrow_time(double t, double parts, double *wide) {
+    const double n = rint(t * parts);
+    if (n >= 0 && n < NNV_CASE_WIDE && n / parts == t) return (uint32_t)n;
+    *wide = t;
+    return NNV_CASE_WIDE;
 }
 
 enum nnv_status nnv_report_take(struct nnv_report *r, uint32_t i, const struct nnv_line *l, off_t offset, size_t length,
                                 struct nnv_err *err) {
     struct nnv_report_case *c = &r->item[i];
     if (c->length > 0) return nnv_fail(err, NNV_INVALID, "case '%s' has a second record", c->name);
-    if (length > UINT32_MAX) return nnv_fail(err, NNV_INVALID, "the record of case '%s' is too long", c->name);
+    if (length > UINT32_MAX || offset > OFFSET_MAX)
+        return nnv_fail(err, NNV_INVALID, "the record of case '%s' is too long", c->name);
+    struct nnv_case_more more = no_more;
+    if (l->mode != NULL && (more.mode = number_of(r, &r->modes, l->mode)) == NNV_MAP_NONE) return nnv_no_memory(err);
+    more.expectation = l->expectation;
+    more.runs = l->runs;
+    more.bad_runs = l->bad_runs;
     c->verdict = l->verdict;
     c->why = l->why;
-    c->mode = l->mode == NULL ? NNV_MAP_NONE : number_of(r, &r->modes, l->mode);
-    if (l->mode != NULL && c->mode == NNV_MAP_NONE) return nnv_no_memory(err);
-    c->compared = l->compared;
-    c->not_compared = l->not_compared;
-    c->values = l->values;
-    c->ms = l->ms;
-    c->driver_us = l->driver_us;
+    c->outcome = l->outcome;
+    c->drift = l->drift;
+    c->values = l->values > 0;
     c->worker = l->worker;
     c->turn = l->turn;
-    c->drift = l->drift;
-    c->outcome = l->outcome;
-    c->expectation = l->expectation;
-    c->runs = l->runs;
-    c->bad_runs = l->bad_runs;
-    c->offset = offset;
+    c->us = narrow_time(l->ms, 1000, &more.ms);
+    c->driver = narrow_time(l->driver_us, 1, &more.driver_us);
+    c->checked = narrow(l->compared, &more.compared);
+    c->offset = (uint64_t)offset & (uint64_t)OFFSET_MAX;
     c->length = (uint32_t)length;
-    const enum nnv_status s = nnv_uses_add(&r->uses, c->op, l, err);
-    return s != NNV_OK || l->reason == NULL ? s : take_reason(r, l->reason, l->reason_bytes, &c->reason, err);
+    enum nnv_status s = nnv_uses_add(&r->uses, c->op, l, err);
+    if (s == NNV_OK && l->reason != NULL) s = take_reason(r, l->reason, l->reason_bytes, &more.reason, err);
+    if (s != NNV_OK) return s;
+    const struct nnv_case_more *kept = keep_more(r, &more);
+    if (kept != NULL) c->more = kept;
+    return kept != NULL ? NNV_OK : nnv_no_memory(err);
+}
+
+/** Gives case i something else beside it. */
+static bool set_more(struct nnv_report *r, size_t i, const struct nnv_case_more *wanted) {
+    const struct nnv_case_more *kept = keep_more(r, wanted);
+    if (kept != NULL) r->item[i].more = kept;
+    return kept != NULL;
+}
+
+bool nnv_report_expect(struct nnv_report *r, size_t i, uint32_t entry) {
+    struct nnv_case_more more = *r->item[i].more;
+    more.expectation = entry;
+    return set_more(r, i, &more);
 }
 
 enum nnv_status nnv_report_head(struct nnv_report *r, const struct nnv_journal_reader *from, struct nnv_err *err) {
@@ -195,9 +246,9 @@ static void total(struct nnv_report *r) {
         r->whys[c->why]++;
         r->outcomes[c->outcome]++;
         r->bad += nnv_case_bad(c);
-        if (__builtin_add_overflow(r->compared, c->compared, &r->compared)) r->compared = UINT64_MAX;
-        sum += c->ms;
-        if (c->ms > longest) longest = c->ms;
+        if (__builtin_add_overflow(r->compared, nnv_case_compared(c), &r->compared)) r->compared = UINT64_MAX;
+        sum += nnv_case_ms(c);
+        if (nnv_case_ms(c) > longest) longest = nnv_case_ms(c);
     }
     uint64_t jobs = nnv_json_count(r->header, "jobs");
     double shared = sum / (double)(jobs == 0 ? 1 : jobs);
@@ -233,7 +284,9 @@ static void read_explained(struct nnv_report *r) {
         if (cause->op != NULL && (*words != '\0' || *promise != '\0'))
             cause->explained = *promise ? nnv_arena_printf(r->arena, "within the budget if %s", promise)
                                         : nnv_arena_strdup(r->arena, words);
-        r->item[i].cause = cause;
+        struct nnv_case_more more = *r->item[i].more;
+        more.cause = cause;
+        (void)set_more(r, i, &more);
     }
     json_decref(root);
 }
@@ -283,6 +336,8 @@ void nnv_report_free(struct nnv_report *r) {
     nnv_map_free(&r->tags);
     nnv_map_free(&r->modes);
     nnv_map_free(&r->reasons);
+    nnv_index_free(&r->alike);
+    free(r->more);
     nnv_arena_free(r->arena);
     free(r->item);
     free(r->folder);
@@ -299,7 +354,7 @@ enum nnv_status nnv_report_record(const struct nnv_report *r, size_t i, json_t *
     if (line == NULL) return nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory", r->folder);
     size_t have = 0;
     while (have < c->length) {
-        ssize_t n = pread(r->journal, line + have, c->length - have, c->offset + (off_t)have);
+        ssize_t n = pread(r->journal, line + have, c->length - have, (off_t)c->offset + (off_t)have);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) break;
         have += (size_t)n;
@@ -320,7 +375,7 @@ size_t nnv_report_count(const struct nnv_report *r, enum nnvts_verdict v) { retu
 
 const char *nnv_report_not_run(const struct nnv_report *r) {
     for (size_t i = 0; i < r->count; i++)
-        if (r->item[i].verdict == NNVTS_NOTRUN && *r->item[i].reason != '\0') return r->item[i].reason;
+        if (r->item[i].verdict == NNVTS_NOTRUN && *r->item[i].more->reason != '\0') return r->item[i].more->reason;
     return "";
 }
 

@@ -41,25 +41,48 @@ struct nnv_cause {
     bool untried;               /**< others of its kind were tried, it left no dump */
 };
 
+/** What most cases have nothing of: cases that are alike in it share it. */
+struct nnv_case_more {
+    const char *reason; /**< its first line, cut to NNV_REPORT_REASON_MAX bytes; "" if there is none. Cases share it. */
+    const struct nnv_cause *cause; /**< never NULL */
+    double ms, driver_us;          /**< where NNV_CASE_WIDE stands for them */
+    uint64_t compared;             /**< likewise */
+    uint32_t mode;        /**< number in the map of the report, of the execution that failed; NNV_MAP_NONE: not said */
+    uint32_t expectation; /**< number of its entry, NNV_ENTRY_NONE: none */
+    uint32_t runs, bad_runs; /**< where it was repeated; else 0 */
+};
+
+/** Stands for a number of a case that is no whole one of 32 bits: its struct nnv_case_more has it. */
+#define NNV_CASE_WIDE UINT32_MAX
+
 /** A selected case: a run has millions. Strings are valid UTF-8 and live as long as the report. */
 struct nnv_report_case {
     const char *name;
-    const char *reason; /**< its first line, cut to NNV_REPORT_REASON_MAX bytes; "" if there is none. Cases share it. */
-    const struct nnv_cause *cause; /**< never NULL */
-    off_t offset;                  /**< of its line in the journal */
-    double ms, driver_us;
-    uint64_t compared, not_compared, values;
+    const struct nnv_case_more *more; /**< never NULL */
+    uint64_t offset : 48;             /**< of its line in the journal */
+    enum nnvts_verdict verdict : 4;
+    enum nnvts_reason why : 6;
+    enum nnvts_outcome outcome : 3; /**< against the expectations of the run */
+    bool drift : 1;                 /**< its record says what grew */
+    bool values : 1;                /**< values were compared with golden ones */
     uint32_t length;                /**< of its line; 0: no record */
     uint32_t suite, op, type, tags; /**< numbers in the maps of the report; op, type and tags may be "" */
-    uint32_t mode;                  /**< the same, of the execution that failed; NNV_MAP_NONE: not said */
-    uint32_t expectation;           /**< number of its entry, NNV_ENTRY_NONE: none */
     uint32_t worker, turn;          /**< it was this worker's case of this number; 0: not known */
-    uint32_t runs, bad_runs;        /**< where it was repeated; else 0 */
-    enum nnvts_verdict verdict : 8;
-    enum nnvts_reason why : 8;
-    enum nnvts_outcome outcome : 8; /**< against the expectations of the run */
-    bool drift : 1;                 /**< its record says what grew */
+    uint32_t us, driver, checked;   /**< see nnv_case_ms(), nnv_case_driver_us(), nnv_case_compared() */
 };
+
+/** How long the case took. */
+static inline double nnv_case_ms(const struct nnv_report_case *c) {
+    return c->us == NNV_CASE_WIDE ? c->more->ms : c->us / 1000.0;
+}
+/** How long of it the driver took. */
+static inline double nnv_case_driver_us(const struct nnv_report_case *c) {
+    return c->driver == NNV_CASE_WIDE ? c->more->driver_us : c->driver;
+}
+/** How many values were compared. */
+static inline uint64_t nnv_case_compared(const struct nnv_report_case *c) {
+    return c->checked == NNV_CASE_WIDE ? c->more->compared : c->checked;
+}
 
 struct nnv_report {
     char *folder;
@@ -73,6 +96,9 @@ struct nnv_report {
     struct nnv_uses uses;
     struct nnv_map reasons; /**< distinct ones; those beyond a bound with their numbers as '#' */
     size_t reason_bytes;
+    const struct nnv_case_more **more; /**< distinct ones, by number in `alike` */
+    size_t more_cap;
+    struct nnv_index alike;
     size_t verdicts[NNVTS_VERDICT_COUNT], whys[NNVTS_REASON_COUNT];
     size_t outcomes[NNVTS_OUTCOME_COUNT];
     size_t bad;             /**< cases that fail the run: see nnv_case_bad() */
@@ -102,6 +128,8 @@ NNV_USE_RESULT enum nnv_status nnv_report_take(struct nnv_report *report, uint32
 /** Takes the first line; records are read from a descriptor of the report's own. NNV_INVALID: it is of another list. */
 NNV_USE_RESULT enum nnv_status nnv_report_head(struct nnv_report *report, const struct nnv_journal_reader *from,
                                                struct nnv_err *err);
+/** Sets the entry of the expectations that case i is of. False when out of memory: it is as before. */
+bool nnv_report_expect(struct nnv_report *report, size_t i, uint32_t entry);
 /** When all is there: what the folder says of explanations, expectations and flakes, and the counts of the whole. */
 void nnv_report_settle(struct nnv_report *report);
 /** Loads a run. A damaged or foreign file is one clear error; a cut last line of the journal is ignored. */

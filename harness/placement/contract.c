@@ -265,8 +265,8 @@ static enum nnv_status tell(struct checking *x, size_t first, struct nnv_err *er
     char *about = *op != '\0' ? nnv_arena_printf(x->out->arena, "%s%s%s", op, *type ? " " : "", type)
                               : nnv_arena_strdup(x->out->arena, x->run->suites.key[c->suite]);
     char *text = nnv_arena_printf(x->out->arena, "%zu of %zu cases %s: %s%s%s", broken, all,
-                                  s == LOST ? "are not answered any more" : "go wrong", c->name, *c->reason ? ": " : "",
-                                  c->reason);
+                                  s == LOST ? "are not answered any more" : "go wrong", c->name,
+                                  *c->more->reason ? ": " : "", c->more->reason);
     return nnv_breach_add(x->out, about, text, err);
 }
 

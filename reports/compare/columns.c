@@ -55,7 +55,7 @@ static json_t *case_json(const struct table *t, const char *name, bool *bad) {
         const bool fails = c && nnv_verdict_bad(c->verdict);
         same = same && strcmp(verdict_of(c), verdict_of(first)) == 0;
         *bad = *bad && fails;
-        if (fails && !*reason) reason = c->reason;
+        if (fails && !*reason) reason = c->more->reason;
         if (c) op = t->report[k]->ops.key[c->op];
         json_array_append_new(verdicts, json_string(verdict_of(c)));
     }

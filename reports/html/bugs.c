@@ -23,7 +23,7 @@ static void open_section(struct nnv_text *t, const char *id, const char *title, 
 static enum nnv_status add_body(struct nnv_html *h, size_t i, size_t limit, struct nnv_err *err) {
     const struct nnv_report_case *c = &h->r->item[i];
     if (h->full_bytes >= limit || h->full_cases >= FULL_MAX) {
-        nnv_page_text(&h->t, "<pre class=\"reason\">", c->reason, "</pre>\n");
+        nnv_page_text(&h->t, "<pre class=\"reason\">", c->more->reason, "</pre>\n");
         return NNV_OK;
     }
     json_t *record = NULL;
@@ -148,7 +148,7 @@ static void open_case(struct nnv_text *t, const struct nnv_report_case *c) {
     nnv_html_sign(t, c->verdict);
     nnv_text_add(t, " <code class=\"name\">");
     nnv_text_add_xml(t, c->name);
-    nnv_page_put(t, "</code> <span class=\"why\">", c->reason, 160, "</span>");
+    nnv_page_put(t, "</code> <span class=\"why\">", c->more->reason, 160, "</span>");
 }
 
 /** Adds the heading of the further cases of a bug. */

@@ -329,7 +329,7 @@ static void add_meta(struct nnv_text *t, const struct nnv_report_case *c, const 
     const char *dump = nnv_json_text(record, "dump", NULL), *phase = nnv_json_text(record, "phase", NULL);
     const json_t *signal = json_object_get(record, "signal");
     nnv_text_add(t, "<p class=\"meta soft\">");
-    nnv_text_addf(t, "%.3g ms, %.3g ms of them in the driver", c->ms, c->driver_us / 1000);
+    nnv_text_addf(t, "%.3g ms, %.3g ms of them in the driver", nnv_case_ms(c), nnv_case_driver_us(c) / 1000);
     if (phase != NULL) {
         nnv_text_add(t, " \xc2\xb7 in ");
         nnv_html_cut(t, phase, 64);

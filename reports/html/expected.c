@@ -81,9 +81,10 @@ static void add_entries(struct nnv_html *h) {
     struct tally *n = calloc(count, sizeof *n);
     for (size_t i = 0; i < h->r->count && n != NULL; i++) {
         const struct nnv_report_case *c = &h->r->item[i];
-        if (c->expectation >= count) continue;
-        n[c->expectation].xfail += c->outcome == NNVTS_OUTCOME_XFAIL;
-        n[c->expectation].xpass += c->outcome == NNVTS_OUTCOME_XPASS;
+        const uint32_t its = c->more->expectation;
+        if (its >= count) continue;
+        n[its].xfail += c->outcome == NNVTS_OUTCOME_XFAIL;
+        n[its].xpass += c->outcome == NNVTS_OUTCOME_XPASS;
     }
     t->failed = t->failed || n == NULL;
     nnv_page_table(t, (const char *const[]){"expected to fail", "why", "owner", "until", "in this run", NULL});
@@ -111,7 +112,7 @@ static void add_cases(struct nnv_html *h, enum nnvts_outcome o, const char *titl
         nnv_html_sign(t, c->verdict);
         nnv_text_add(t, " <code class=\"name\">");
         nnv_text_add_xml(t, c->name);
-        nnv_page_put(t, "</code> <span class=\"why\">", c->reason, 160, "</span></p>\n");
+        nnv_page_put(t, "</code> <span class=\"why\">", c->more->reason, 160, "</span></p>\n");
         shown++;
     }
     if (all > shown) nnv_text_addf(t, "<p class=\"soft\">and %s more</p>\n", nnv_count(all - shown).s);

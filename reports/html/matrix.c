@@ -120,7 +120,7 @@ static bool matrix_make(struct matrix *m, const struct nnv_report *r) {
         m->suite[c->op] = c->suite;
         const size_t cell = (size_t)c->op * (m->cols + 1) + m->column[c->type];
         m->cell[cell][c->verdict]++;
-        m->computed[cell] += c->verdict == NNVTS_PASS && c->values > 0;
+        m->computed[cell] += c->verdict == NNVTS_PASS && c->values;
     }
     return true;
 }

@@ -49,7 +49,7 @@ static size_t find_slowest(const struct nnv_report *r, size_t *slowest) {
     for (size_t i = 0; i < r->count; i++) {
         if (r->item[i].length == 0) continue;
         size_t at = n;
-        while (at > 0 && r->item[slowest[at - 1]].ms < r->item[i].ms) at--;
+        while (at > 0 && nnv_case_ms(&r->item[slowest[at - 1]]) < nnv_case_ms(&r->item[i])) at--;
         if (at == SLOWEST) continue;
         if (n < SLOWEST) n++;
         memmove(slowest + at + 1, slowest + at, (n - 1 - at) * sizeof *slowest);
@@ -70,8 +70,8 @@ static void add_slowest(struct nnv_html *h) {
         nnv_html_sign(t, c->verdict);
         nnv_text_add(t, " <code class=\"name\">");
         nnv_text_add_xml(t, c->name);
-        nnv_text_addf(t, "</code></td><td class=\"n\">%.1f</td><td class=\"n\">%.1f</td></tr>\n", c->ms,
-                      c->driver_us / 1000);
+        nnv_text_addf(t, "</code></td><td class=\"n\">%.1f</td><td class=\"n\">%.1f</td></tr>\n", nnv_case_ms(c),
+                      nnv_case_driver_us(c) / 1000);
     }
     nnv_page_table_end(t);
 }
@@ -89,8 +89,8 @@ static enum nnv_status add_refusals(struct nnv_html *h, enum nnvts_verdict v, co
         const struct nnv_bucket_case of = {.verdict = v,
                                            .op = r->ops.key[c->op],
                                            .type = r->types.key[c->type],
-                                           .reason = c->reason,
-                                           .compared = c->compared,
+                                           .reason = c->more->reason,
+                                           .compared = nnv_case_compared(c),
                                            .id = i};
         if (c->verdict == v && nnv_buckets_add(&b, &of) == NNV_MAP_NONE)
             s = nnv_fail(err, NNV_NO_MEMORY, "out of memory for the cases that are not supported");
@@ -101,7 +101,7 @@ static enum nnv_status add_refusals(struct nnv_html *h, enum nnvts_verdict v, co
         nnv_page_text(t, "<tr><th scope=\"row\">", nnv_html_name(b.item[k].op), "</th><td class=\"keep\">");
         nnv_text_add_xml(t, nnv_html_name(b.item[k].family));
         nnv_text_addf(t, "</td><td class=\"n\">%s</td><td>", nnv_count(b.item[k].count).s);
-        nnv_html_cut(t, r->item[b.item[k].first].reason, 240);
+        nnv_html_cut(t, r->item[b.item[k].first].more->reason, 240);
         nnv_text_add(t, "</td></tr>\n");
     }
     nnv_page_table_end(t);

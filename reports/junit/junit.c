@@ -213,7 +213,7 @@ static bool is_time(const char *s) {
 /** Adds what went wrong: the reason, where it died, the dump, and how to see it again. */
 static void add_block(struct document *d, const struct nnv_report *r, const struct nnv_report_case *c,
                       const json_t *record) {
-    add_text(d, nnv_json_text(record, "reason", c->reason));
+    add_text(d, nnv_json_text(record, "reason", c->more->reason));
     add_text(d, "\n");
     const char *words = nnv_json_text(nnv_flake_of(r, c), "words", "");
     if (*words != '\0') {
@@ -271,7 +271,7 @@ static void add_expected(struct document *d, const struct nnv_report *r, const s
     const bool xfail = c->outcome == NNVTS_OUTCOME_XFAIL;
     struct nnv_text why = {0};
     nnv_text_addf(&why, "%s: ", xfail ? "expected failure" : "expected to fail, but did not");
-    nnv_outcome_add_why(&why, r, c->expectation);
+    nnv_outcome_add_why(&why, r, c->more->expectation);
     open_element(d, xfail ? "skipped" : "failure");
     if (!xfail) add_attribute(d, "type", "XPASS");
     add_attribute(d, "message", why.data != NULL ? why.data : "");
@@ -280,7 +280,7 @@ static void add_expected(struct document *d, const struct nnv_report *r, const s
         open_element(d, "system-out");
         add_text(d, nnv_verdict_name(c->verdict));
         add_text(d, ": ");
-        add_text(d, c->reason);
+        add_text(d, c->more->reason);
         end_element(d);
     }
     d->failed = d->failed || why.failed;
@@ -294,7 +294,7 @@ static enum nnv_status add_verdict(struct document *d, const struct nnv_report *
         add_expected(d, r, c);
         return NNV_OK;
     }
-    const char *message = c->reason;
+    const char *message = c->more->reason;
     json_t *record = NULL;
     if (nnv_verdict_bad(c->verdict)) {
         enum nnv_status s = nnv_report_record(r, i, &record, err);
@@ -323,7 +323,7 @@ static enum nnv_status add_case(struct document *d, const struct nnv_report *r, 
     }
     check(d, xmlTextWriterEndAttribute(d->writer));
     add_attribute(d, "name", c->name);
-    add_seconds(d, c->ms);
+    add_seconds(d, nnv_case_ms(c));
     if (kind_of(r, c) != KIND_PASS) s = add_verdict(d, r, i, err);
     end_element(d);
     return s;
@@ -348,8 +348,8 @@ static void open_suite(struct document *d, const struct nnv_report *r, uint32_t 
 }
 
 /** The cases of the run, suite by suite; malloc'ed, NULL when out of memory. */
-static size_t *by_suite(const struct nnv_report *r, const struct nnv_suite_counts *suites) {
-    size_t *order = malloc((r->count + 1) * sizeof *order);
+static uint32_t *by_suite(const struct nnv_report *r, const struct nnv_suite_counts *suites) {
+    uint32_t *order = malloc((r->count + 1) * sizeof *order);
     size_t *next = malloc((r->suites.count + (size_t)1) * sizeof *next);
     if (order != NULL && next != NULL) {
         size_t sum = 0;
@@ -357,7 +357,7 @@ static size_t *by_suite(const struct nnv_report *r, const struct nnv_suite_count
             next[s] = sum;
             sum += suites[s].cases;
         }
-        for (size_t i = 0; i < r->count; i++) order[next[r->item[i].suite]++] = i;
+        for (uint32_t i = 0; i < r->count; i++) order[next[r->item[i].suite]++] = i;
     }
     bool ok = next != NULL;
     free(next);
@@ -397,7 +397,7 @@ static void add_stale_suite(struct document *d, const struct nnv_report *r) {
 }
 
 static enum nnv_status add_run(struct document *d, const struct nnv_report *r, const struct nnv_suite_counts *suites,
-                               const size_t *order, struct nnv_err *err) {
+                               const uint32_t *order, struct nnv_err *err) {
     double ms = 0;
     size_t kinds[KIND_SKIPPED + 1];
     count_kinds(r, NNV_MAP_NONE, kinds);
@@ -423,7 +423,7 @@ static enum nnv_status add_run(struct document *d, const struct nnv_report *r, c
 
 enum nnv_status nnv_report_junit(const struct nnv_report *r, struct nnv_err *err) {
     struct nnv_suite_counts *suites = nnv_suite_counts(r);
-    size_t *order = suites == NULL ? NULL : by_suite(r, suites);
+    uint32_t *order = suites == NULL ? NULL : by_suite(r, suites);
     struct nnv_text path = {0};
     struct document d = {.file = NNV_STREAM_NONE, .err = err};
     nnv_text_add_path(&path, r->folder, "junit.xml");

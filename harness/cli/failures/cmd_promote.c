@@ -70,7 +70,8 @@ static const char *from_run(const char *dump, const char *stem, struct nnv_arena
         if (c->length == 0 || strcmp(name, stem) != 0) continue;
         told = nnv_arena_printf(arena, "%s, seed %" JSON_INTEGER_FORMAT ", driver %s: %s%s%.*s", c->name,
                                 json_integer_value(json_object_get(run->header, "seed")), driver ? driver : "unknown",
-                                nnv_verdict_name(c->verdict), *c->reason ? ": " : "", first_line(c->reason), c->reason);
+                                nnv_verdict_name(c->verdict), *c->more->reason ? ": " : "", first_line(c->more->reason),
+                                c->more->reason);
     }
     nnv_report_free(run);
     return told;

@@ -22,18 +22,19 @@ bool nnv_suspects_find(struct nnv_suspects *s, const struct nnv_report *r, const
         if (of[i] == NNV_MAP_NONE || !is_alone(r, &r->item[i])) continue;
         s->alone[r->item[i].op]++;
         const struct nnv_report_case *best = &r->item[s->chosen[of[i]]];
-        if (!is_alone(r, best) || r->item[i].compared < best->compared) s->chosen[of[i]] = i;
+        if (!is_alone(r, best) || nnv_case_compared(&r->item[i]) < nnv_case_compared(best)) s->chosen[of[i]] = i;
     }
     return true;
 }
 
 size_t nnv_suspects_larger(const struct nnv_suspects *s, const uint32_t *of, size_t i, uint64_t most) {
-    uint64_t values = s->r->item[i].compared;
+    uint64_t values = nnv_case_compared(&s->r->item[i]);
     size_t best = SIZE_MAX;
     for (size_t k = 0; k < s->r->count; k++) {
         const struct nnv_report_case *c = &s->r->item[k];
-        if (of[k] != of[i] || !is_alone(s->r, c) || c->compared <= values || c->compared > most) continue;
-        values = c->compared;
+        if (of[k] != of[i] || !is_alone(s->r, c) || nnv_case_compared(c) <= values || nnv_case_compared(c) > most)
+            continue;
+        values = nnv_case_compared(c);
         best = k;
     }
     return best;

@@ -156,7 +156,7 @@ static bool gather(struct comparing *x, const uint32_t *of, uint32_t cause, bool
     x->nfailing = x->npassing = 0;
     for (size_t i = 0; i < r->count; i++) {
         if (of[i] != cause || !x->case_of[i]) continue;
-        values = values || r->item[i].values > 0;
+        values = values || r->item[i].values;
         x->failing[x->nfailing++] = i;
         alike[kind_of(r, &r->item[i])] = true;
         for (size_t k = 0; steps && k < r->ops.count * FAMILIES; k++)
@@ -165,7 +165,7 @@ static bool gather(struct comparing *x, const uint32_t *of, uint32_t cause, bool
     for (size_t i = 0; i < r->count; i++) {
         const struct nnv_report_case *c = &r->item[i];
         if (c->verdict != NNVTS_PASS || !x->case_of[i] || !alike[kind_of(r, c)]) continue;
-        if (c->values > 0 || !values) x->passing[x->npassing++] = i; /* no values compared: none can be wrong */
+        if (c->values || !values) x->passing[x->npassing++] = i; /* no values compared: none can be wrong */
     }
     free(alike);
     return true;

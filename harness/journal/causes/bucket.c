@@ -156,12 +156,13 @@ enum nnv_status nnv_buckets_of(const struct nnv_report *report, struct nnv_bucke
         if (of != NULL) of[i] = NNV_MAP_NONE;
         const struct nnv_report_case *c = &report->item[i];
         if (!nnv_case_bad(c)) continue;
-        const struct nnv_cause *cause = c->cause;
-        const char *mode = c->mode == NNV_MAP_NONE ? NULL : report->modes.key[c->mode];
-        uint32_t n = nnv_buckets_add(
-            b, &(struct nnv_bucket_case){c->verdict, c->why, report->ops.key[c->op], report->types.key[c->type],
-                                         c->reason, c->compared, i, cause->explained, cause->op, cause->where,
-                                         cause->tried, cause->untried, mode, cause->promise, cause->peculiar});
+        const struct nnv_cause *cause = c->more->cause;
+        const char *mode = c->more->mode == NNV_MAP_NONE ? NULL : report->modes.key[c->more->mode];
+        uint32_t n = nnv_buckets_add(b, &(struct nnv_bucket_case){c->verdict, c->why, report->ops.key[c->op],
+                                                                  report->types.key[c->type], c->more->reason,
+                                                                  nnv_case_compared(c), i, cause->explained, cause->op,
+                                                                  cause->where, cause->tried, cause->untried, mode,
+                                                                  cause->promise, cause->peculiar});
         if (n == NNV_MAP_NONE) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the failures of the run");
         if (of != NULL) of[i] = n;
     }

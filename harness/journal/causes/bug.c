@@ -16,8 +16,9 @@ static const char *only_mode(const struct nnv_report *r, const uint32_t *of) {
     for (size_t i = 0; i < r->count; i++) {
         const struct nnv_report_case *c = &r->item[i];
         if (of[i] == NNV_MAP_NONE) continue;
-        if (c->mode == NNV_MAP_NONE || (mode != NNV_MAP_NONE && mode != c->mode)) return NULL;
-        mode = c->mode;
+        const uint32_t its = c->more->mode;
+        if (its == NNV_MAP_NONE || (mode != NNV_MAP_NONE && mode != its)) return NULL;
+        mode = its;
     }
     return mode == NNV_MAP_NONE || strcmp(r->modes.key[mode], "sync") == 0 ? NULL : r->modes.key[mode];
 }

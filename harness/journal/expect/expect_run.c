@@ -44,7 +44,8 @@ static enum nnv_status add_outcome(const struct nnv_report *r, const struct nnv_
                                    struct nnv_json_out *j, struct nnv_err *err) {
     const struct nnv_report_case *c = &r->item[i];
     json_t *record = NULL;
-    const uint32_t counts[NNVTS_VERDICT_COUNT] = {[NNVTS_FAIL] = c->bad_runs, [NNVTS_PASS] = c->runs - c->bad_runs};
+    const uint32_t counts[NNVTS_VERDICT_COUNT] = {
+        [NNVTS_FAIL] = c->more->bad_runs, [NNVTS_PASS] = c->more->runs - c->more->bad_runs};
     uint32_t entry = NNV_ENTRY_NONE;
     enum nnv_status s = nnv_report_record(r, i, &record, err);
     if (s != NNV_OK) return s;
@@ -203,7 +204,7 @@ static enum nnv_status keep(struct update *u, size_t e, struct nnv_err *err) {
 /** How often a flaky case may fail from now on: what its runs leave possible, in whole hundredths. */
 static double rate_of(const struct update *u, const struct nnv_report_case *c) {
     const json_t *alone = json_object_get(nnv_flake_of(u->r, c), "alone");
-    uint64_t bad = c->bad_runs, runs = c->runs;
+    uint64_t bad = c->more->bad_runs, runs = c->more->runs;
     if (runs < 2) {
         bad = nnv_json_count(alone, "bad");
         runs = nnv_json_count(alone, "runs");

@@ -75,14 +75,15 @@ static void judge_anew(struct nnv_report *r) {
     for (size_t i = 0; i < r->count; i++) {
         struct nnv_report_case *c = &r->item[i];
         enum nnvts_outcome outcome;
-        nnv_outcome_read(json_object_get(cases, c->name), c->verdict, &outcome, &c->expectation);
-        c->outcome = outcome;
+        uint32_t entry;
+        nnv_outcome_read(json_object_get(cases, c->name), c->verdict, &outcome, &entry);
+        if (nnv_report_expect(r, i, entry)) c->outcome = outcome;
     }
 }
 
 /** What so many runs of a case, of which some are bad, make of its outcome. */
 static void weigh(const struct nnv_report *r, struct nnv_report_case *c, uint64_t bad, uint64_t runs, bool unsteady) {
-    const json_t *rate = json_object_get(nnv_expected_entry(r, c->expectation), "max_rate");
+    const json_t *rate = json_object_get(nnv_expected_entry(r, c->more->expectation), "max_rate");
     if (c->outcome == NNVTS_OUTCOME_XFAIL && json_is_number(rate) &&
         nnv_rate_exceeds(bad, runs, json_number_value(rate)))
         c->outcome = NNVTS_OUTCOME_NONE;
@@ -121,7 +122,8 @@ void nnv_outcomes_settle(struct nnv_report *r) {
     json_array_foreach(json_object_get(r->expected, "entries"), k, entry) r->stale += nnv_expected_stale(entry);
     for (size_t i = 0; i < r->count; i++) {
         struct nnv_report_case *c = &r->item[i];
-        if (c->runs > 1) weigh(r, c, c->bad_runs, c->runs, c->bad_runs < c->runs);
+        const struct nnv_case_more *more = c->more;
+        if (more->runs > 1) weigh(r, c, more->bad_runs, more->runs, more->bad_runs < more->runs);
     }
     weigh_flakes(r);
 }

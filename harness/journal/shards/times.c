@@ -43,9 +43,9 @@ static bool learn(struct nnv_times *t) {
         const struct nnv_report_case *c = &r->item[i];
         const char *suite = r->suites.key[c->suite];
         if (c->length == 0) continue;
-        add(&t->all, c->ms * 1000);
-        ok = add_to(t, suite_key(suite), c->ms * 1000) &&
-             add_to(t, operation_key(suite, r->ops.key[c->op]), c->ms * 1000);
+        add(&t->all, nnv_case_ms(c) * 1000);
+        ok = add_to(t, suite_key(suite), nnv_case_ms(c) * 1000) &&
+             add_to(t, operation_key(suite, r->ops.key[c->op]), nnv_case_ms(c) * 1000);
     }
     return ok;
 }
@@ -66,7 +66,7 @@ enum nnv_status nnv_times_read(const char *folder, struct nnv_times **times, str
 double nnv_times_of(const struct nnv_times *t, const struct nnv_case *c, bool *measured) {
     const uint32_t at = nnv_map_find(&t->past->names, c->name);
     *measured = at != NNV_MAP_NONE && t->past->item[at].length > 0;
-    if (*measured) return t->past->item[at].ms * 1000;
+    if (*measured) return nnv_case_ms(&t->past->item[at]) * 1000;
     uint32_t class = nnv_id_find(&t->classes, operation_key(c->suite, c->op));
     if (class == NNV_MAP_NONE) class = nnv_id_find(&t->classes, suite_key(c->suite));
     return class == NNV_MAP_NONE ? t->all.us : t->mean[class].us;

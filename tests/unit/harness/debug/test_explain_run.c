@@ -72,11 +72,11 @@ static void check_explained(const struct dump *dumps, size_t n, const char *want
     assert_int_equal(nnv_explain_run(f.folder, NULL, &err), NNV_OK);
     fx_load(&f);
     for (size_t i = 0; i < n; i++) {
-        const struct nnv_cause *c = f.report->item[i].cause;
+        const struct nnv_cause *c = f.report->item[i].more->cause;
         said[i] = c->promise ? 'p' : c->explained ? 'm' : c->untried ? 'u' : '-';
     }
     assert_string_equal(said, want);
-    assert_string_equal(f.report->item[0].cause->where ? f.report->item[0].cause->where : "", where);
+    assert_string_equal(f.report->item[0].more->cause->where ? f.report->item[0].more->cause->where : "", where);
     for (size_t i = 0; i < n; i++) {
         snprintf(path, sizeof path, "dumps/%zu.json", i);
         unlink(fx_path(&f, path));

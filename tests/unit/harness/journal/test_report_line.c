@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_report_line.c Lines read the quick way say what their tree says; what is rare or wrong is left to it. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "tests/kit/report.h"
@@ -137,10 +138,56 @@ static void reasons_are_kept_once(void **state) {
                 "{\"case\":\"a\",\"verdict\":\"SKIP\",\"reason\":\"one\"}\n{\"case\":\"b\",\"verdict\":\"FAIL\","
                 "\"reason\":\"one\\nand more\"}\n{\"case\":\"c\",\"verdict\":\"SKIP\",\"reason\":\"other\"}\n");
     fx_load(&f);
-    assert_string_equal(f.report->item[0].reason, "one");
-    assert_ptr_equal(f.report->item[0].reason, f.report->item[1].reason);
-    assert_string_equal(f.report->item[2].reason, "other");
+    assert_string_equal(f.report->item[0].more->reason, "one");
+    assert_ptr_equal(f.report->item[0].more->reason, f.report->item[1].more->reason);
+    assert_string_equal(f.report->item[2].more->reason, "other");
     assert_int_equal(f.report->reason_bytes, 4 + 6);
+    fx_remove(&f);
+}
+
+/** Numbers are what the journal has, to the bit, however large or fine they are; cases that are alike share the rest.
+ */
+static void numbers_are_exact(void **state) {
+    (void)state;
+    static const struct {
+        double ms, driver_us;
+        uint64_t compared;
+        const char *text;
+    } row[] = {
+        {0, 0, 0, "\"ms\":0.000,\"driver_us\":0,\"compared\":0"},
+        {12.345, 789, 360, "\"ms\":12.345,\"driver_us\":789,\"compared\":360"},
+        {4294967.294, 4294967294, UINT32_MAX - 1,
+         "\"ms\":4294967.294,\"driver_us\":4294967294,\"compared\":4294967294"},
+        {4294967.295, 4294967295, UINT32_MAX, "\"ms\":4294967.295,\"driver_us\":4294967295,\"compared\":4294967295"},
+        {12.3456, 0.5, INT64_MAX, "\"ms\":12.3456,\"driver_us\":0.5,\"compared\":9223372036854775807"},
+        {1e12, 1e12, 1, "\"ms\":1e12,\"driver_us\":1e12,\"compared\":1"},
+    };
+    enum { ROWS = sizeof row / sizeof *row, EACH = 900 };
+    struct nnv_text cases = {0}, records = {0};
+    for (int i = 0; i < ROWS + EACH; i++) {
+        char even[64];
+        snprintf(even, sizeof even, "\"ms\":%d.%03d", i / 7, i);
+        nnv_text_addf(&cases, "%d\ts\tADD\tfloat32\t\n", i);
+        nnv_text_addf(&records, "{\"case\":\"%d\",\"verdict\":\"PASS\",%s}\n", i, i < ROWS ? row[i].text : even);
+    }
+    struct fx f = fx_make(cases.data, records.data);
+    fx_load(&f);
+    for (int i = 0; i < ROWS; i++) {
+        const struct nnv_report_case *c = &f.report->item[i];
+        if (nnv_case_ms(c) != row[i].ms || nnv_case_driver_us(c) != row[i].driver_us ||
+            nnv_case_compared(c) != row[i].compared)
+            fail_msg("%s: %.17g, %.17g, %" PRIu64, row[i].text, nnv_case_ms(c), nnv_case_driver_us(c),
+                     nnv_case_compared(c));
+    }
+    for (int i = ROWS; i < ROWS + EACH; i++) {
+        char even[64];
+        snprintf(even, sizeof even, "%d.%03d", i / 7, i);
+        assert_true(nnv_case_ms(&f.report->item[i]) == strtod(even, NULL));
+        assert_ptr_equal(f.report->item[i].more, f.report->item[0].more);
+    }
+    assert_int_equal(f.report->alike.count, 3);
+    nnv_text_free(&cases);
+    nnv_text_free(&records);
     fx_remove(&f);
 }
 
@@ -159,8 +206,8 @@ static void reasons_are_bounded(void **state) {
     struct fx f = fx_make(cases.data, records.data);
     fx_load(&f);
     assert_in_range(f.report->reason_bytes, 32 << 20, (32 << 20) + 2048);
-    assert_memory_equal(f.report->item[0].reason, "0 wrong", 7);
-    assert_memory_equal(f.report->item[CASES - 1].reason, "# wrong", 7);
+    assert_memory_equal(f.report->item[0].more->reason, "0 wrong", 7);
+    assert_memory_equal(f.report->item[CASES - 1].more->reason, "# wrong", 7);
     struct nnv_buckets b = {0};
     struct nnv_err err = {0};
     assert_int_equal(nnv_buckets_of(f.report, &b, NULL, &err), NNV_OK);
@@ -257,6 +304,7 @@ int main(void) {
         cmocka_unit_test(leaves_the_rest),
         cmocka_unit_test(agrees_with_the_parser),
         cmocka_unit_test(reasons_are_kept_once),
+        cmocka_unit_test(numbers_are_exact),
         cmocka_unit_test(reasons_are_bounded),
         cmocka_unit_test(what_is_alike_stays_alike),
         cmocka_unit_test(very_many_cases_are_not_listed),

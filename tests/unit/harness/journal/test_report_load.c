@@ -19,7 +19,7 @@ static void loads_a_run(void **state) {
     assert_string_equal(f.report->suites.key[f.report->item[10].suite], "ops");
     assert_string_equal(f.report->ops.key[f.report->item[10].op], "ADD");
     assert_string_equal(f.report->types.key[f.report->item[10].type], "float16");
-    assert_string_equal(f.report->item[10].reason, "the driver does not support operation 0 (ADD)");
+    assert_string_equal(f.report->item[10].more->reason, "the driver does not support operation 0 (ADD)");
     fx_remove(&f);
 }
 
@@ -290,7 +290,7 @@ static void long_reasons_are_cut_between_characters(void **state) {
     nnv_text_add(&t, "\"}\n");
     struct fx f = fx_make("a\ts\t\t\t\n", t.data);
     fx_load(&f);
-    assert_int_equal(strlen(f.report->item[0].reason), NNV_REPORT_REASON_MAX - 1);
+    assert_int_equal(strlen(f.report->item[0].more->reason), NNV_REPORT_REASON_MAX - 1);
     fx_remove(&f);
     nnv_text_free(&t);
 }
