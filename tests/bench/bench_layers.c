@@ -4,7 +4,8 @@
  * (oneDNN, XNNPACK), the golden reference and the peak of the processor: single layers, all convolutions of networks,
  * and whole networks, in turns within one process.
  * Usage: bench_layers DRIVERS [--threads N] [FILTER]; DRIVERS: the folder that holds cpu.so.
- * bench_layers DRIVERS --gain N [FILTER]: the driver cpu alone, N threads over one, where one takes 0.2 ms or more.
+ * bench_layers DRIVERS --gain N [FILTER]: the driver cpu alone, N threads over one, where one takes 0.2 ms or more;
+ * and what N runs apart get done, which is what the processors allow.
  * bench_layers DRIVERS --runs N OPTIONS FILTER: the driver cpu alone, with OPTIONS, runs what is chosen N times;
  * nothing is measured (tools/instructions.sh counts).
  *
@@ -24,6 +25,7 @@
 #include "reference/model/builder.h"
 #include "reference/model/work.h"
 #include "reference/eval/eval.h"
+#include "tests/bench/rival_apart.h"
 #include "tests/bench/rival_driver.h"
 #include "tests/bench/rival_onednn.h"
 #include "tests/bench/rival_xnnpack.h"
@@ -162,7 +164,8 @@ struct field {
     struct nnv_peak peak;
     const char *filter;
     uint32_t runs; /**< of the driver cpu alone; 0: all are measured */
-    bool gain;     /**< the driver cpu alone: rival 0 with threads over rival 1 with one */
+    bool gain;     /**< the driver cpu alone: rival 0 with threads over rival 1 with one, beside `apart` */
+    struct rival apart[APART_MOST];
 };
 
 static void repeat(const struct rival *r, const struct nnv_model *m, uint32_t runs) {
@@ -235,20 +238,23 @@ static uint32_t take_samples(const struct field *f, void *const *state, double (
     return n;
 }
 
-/** Prints a line: least ms of one thread and of more, and how many times faster those are (median of pairs). */
+/** Prints a line: least ms of one thread and of more, how many times faster those are, and runs apart (medians). */
 static void compare_threads(const struct field *f, const char *name, const char *type, const struct nnv_model *m) {
-    static double sample[2][MOST_SAMPLES], ratio[MOST_SAMPLES];
-    void *state[2];
-    for (int k = 0; k < 2; k++) rival_must((state[k] = f->rivals[k].open(&f->rivals[k], m)), "cpu", name, 0);
+    static double sample[3][MOST_SAMPLES], faster[MOST_SAMPLES], apart[MOST_SAMPLES];
+    void *state[3];
+    for (int k = 0; k < 3; k++) rival_must((state[k] = f->rivals[k].open(&f->rivals[k], m)), "cpu", name, 0);
     for (int i = 0; i < LEAST_SAMPLES; i++) sample[1][i] = time_rival(&f->rivals[1], state[1], 1);
     if (least(sample[1], LEAST_SAMPLES) >= LONG_NS) {
         const uint32_t n = take_samples(f, state, sample);
-        for (uint32_t i = 0; i < n; i++) ratio[i] = sample[1][i] / sample[0][i];
-        printf("  %-26s %-7s %8.4f %8.4f %6.2f\n", name, type, least(sample[1], n) / 1e6, least(sample[0], n) / 1e6,
-               median(ratio, n));
+        for (uint32_t i = 0; i < n; i++) {
+            faster[i] = sample[1][i] / sample[0][i];
+            apart[i] = f->rivals[2].threads * sample[1][i] / sample[2][i];
+        }
+        printf("  %-26s %-7s %8.4f %8.4f %6.2f %6.2f\n", name, type, least(sample[1], n) / 1e6,
+               least(sample[0], n) / 1e6, median(faster, n), median(apart, n));
         fflush(stdout);
     }
-    for (int k = 0; k < 2; k++) f->rivals[k].close(state[k]);
+    for (int k = 0; k < 3; k++) f->rivals[k].close(state[k]);
 }
 
 /** Prints a line: least ms and per cent of the peak; ratios are medians of pairs. */
@@ -312,9 +318,9 @@ static bool make_row(size_t i, int32_t type, struct nnv_arena *a, const char **n
 static void print_head(const struct field *f) {
     if (f->gain) {
         printf(
-            "driver cpu, %d threads over one, where one takes 0.2 ms: least ms of one, of %d, and times faster (median "
-            "of pairs)\n",
-            f->rivals[0].threads, f->rivals[0].threads);
+            "driver cpu, %d threads over one, where one takes 0.2 ms: least ms of one, of %d, times faster (median of "
+            "pairs), and what %d runs apart get done in the time of one: what the processors allow\n",
+            f->rivals[0].threads, f->rivals[0].threads, f->rivals[0].threads);
         return;
     }
     printf("%d thread%s; measured peak: %.0f Gop/s float32, %.0f Gop/s int8 (two operations a multiplication)\n",
@@ -352,17 +358,19 @@ static enum nnv_status run(const struct field *f, struct nnv_err *err) {
     return NNV_OK;
 }
 
-static void join_cpu(struct field *f, const char *folder, const char *options, int threads, struct nnv_err *err) {
-    rival_must(rival_driver(&f->rivals[f->n], folder, "cpu", options, err), "cpu", "no such driver", 0);
-    f->rivals[f->n++].threads = threads;
+static void join_cpu(struct rival *r, const char *folder, const char *options, int threads, struct nnv_err *err) {
+    rival_must(rival_driver(r, folder, "cpu", options, err), "cpu", "no such driver", 0);
+    r->threads = threads;
 }
 
 static void join(struct field *f, const char *folder, int threads, struct nnv_err *err) {
     char options[64];
     snprintf(options, sizeof options, "threads=%d", threads);
-    join_cpu(f, folder, options, threads, err);
+    join_cpu(&f->rivals[f->n++], folder, options, threads, err);
     if (f->gain) {
-        join_cpu(f, folder, "threads=1", 1, err);
+        join_cpu(&f->rivals[f->n++], folder, "threads=1", 1, err);
+        for (int i = 0; i < threads; i++) join_cpu(&f->apart[i], folder, "threads=1", 1, err);
+        f->rivals[f->n++] = rival_apart(f->apart, threads);
         return;
     }
     f->n += rival_driver(&f->rivals[f->n], folder, "onednn", options, err);
@@ -371,6 +379,12 @@ static void join(struct field *f, const char *folder, int threads, struct nnv_er
     f->n += rival_xnnpack(&f->rivals[f->n]);
     for (int k = 0; k < f->n; k++) f->rivals[k].threads = threads;
     f->peak = nnv_peak_measure();
+}
+
+static void leave(struct rival *r) {
+    if (!r->own) return;
+    nnv_client_close(&((struct driver *)r->own)->client);
+    free(r->own);
 }
 
 int main(int argc, char **argv) {
@@ -385,22 +399,20 @@ int main(int argc, char **argv) {
                                             : NULL,
                       .runs = counted ? (uint32_t)atoi(argv[3]) : 0,
                       .gain = gain};
-    if (argc < 2 || (argc > at + 1 && !f.runs) || threads < (gain ? 2 : 1) || threads > 64) {
+    if (argc < 2 || (argc > at + 1 && !f.runs) || threads < (gain ? 2 : 1) || threads > APART_MOST) {
         fprintf(stderr, "usage: bench_layers DRIVERS [--threads N | --gain N] [FILTER]\n"
                         "       bench_layers DRIVERS --runs N OPTIONS FILTER\n");
         return 2;
     }
     struct nnv_err err = {0};
     if (f.runs)
-        join_cpu(&f, argv[1], argv[4], 1, &err);
+        join_cpu(&f.rivals[f.n++], argv[1], argv[4], 1, &err);
     else
         join(&f, argv[1], threads, &err);
     const enum nnv_status st = run(&f, &err);
     if (st) fprintf(stderr, "bench_layers: %s\n", err.text);
     for (int k = 0; k < f.n; k++)
-        if (f.rivals[k].own) {
-            nnv_client_close(&((struct driver *)f.rivals[k].own)->client);
-            free(f.rivals[k].own);
-        }
+        if (f.rivals[k].open != apart_open) leave(&f.rivals[k]);
+    for (int i = 0; i < APART_MOST; i++) leave(&f.apart[i]);
     return st ? 1 : 0;
 }
