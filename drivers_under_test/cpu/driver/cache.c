@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +11,7 @@
 
 #include "digest.h"
 
-enum { FORMAT = 2, MODEL = 0, VALUES = 1 };
+enum { FORMAT = 3, MODEL = 0, VALUES = 1 };
 static const char magic[8] = "nnvtscpu";
 
 /** The start of the model file. No padding; all of it is covered by its digest. */
@@ -104,21 +105,47 @@ static bool read_at(int fd, void *data, size_t bytes, size_t offset) {
     return true;
 }
 
-/** A private copy of a whole file, and its sum: each piece is added while it is still near. */
-static bool read_file(int fd, struct cpu_file *out, struct cpu_sum *sum) {
-    enum { PIECE = 256 * 1024 };
+/** A file that several threads read. */
+struct reading {
+    int fd;
+    const struct cpu_file *to;
+    uint8_t (*digests)[CPU_DIGEST_BYTES]; /**< of the pieces */
+    atomic_bool failed;
+};
+
+static size_t piece_bytes(const struct cpu_file *file, size_t at) {
+    return file->bytes - at < CPU_SUM_PIECE ? file->bytes - at : CPU_SUM_PIECE;
+}
+
+/** Reads pieces, and sums each while it is still near. */
+static void read_pieces(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
+    (void)worker;
+    struct reading *r = arg;
+    for (uint32_t i = begin; i < end && !r->failed; i++) {
+        const size_t at = (size_t)i * CPU_SUM_PIECE, n = piece_bytes(r->to, at);
+        if (read_at(r->fd, r->to->data + at, n, at))
+            cpu_sum_piece(r->to->data + at, n, r->digests[i]);
+        else
+            r->failed = true;
+    }
+}
+
+/** A private copy of a whole file, and its sum. */
+static bool read_file(struct cpu_threads *threads, int fd, struct cpu_file *out, struct cpu_sum *sum) {
+    static const double byte_ns = 0.25; /* clearing the page, copying, summing */
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 0 || st.st_size > UINT32_MAX) return false;
     out->bytes = (size_t)st.st_size;
     out->data = cpu_pages_new(out->bytes + CPU_ALIGN);
-    bool ok = out->data != NULL;
+    const uint32_t pieces = (uint32_t)((out->bytes + CPU_SUM_PIECE - 1) / CPU_SUM_PIECE);
+    struct reading r = {.fd = fd, .to = out, .digests = calloc((size_t)pieces + 1, sizeof *r.digests)};
+    const bool room = out->data && r.digests;
+    if (room) cpu_threads_run(threads, pieces, (double)out->bytes * byte_ns, read_pieces, &r);
     cpu_sum_begin(sum);
-    for (size_t at = 0; ok && at < out->bytes; at += PIECE) {
-        const size_t n = out->bytes - at < PIECE ? out->bytes - at : PIECE;
-        ok = read_at(fd, out->data + at, n, at);
-        if (ok) cpu_sum_add(sum, out->data + at, n);
-    }
-    return ok;
+    for (uint32_t i = 0; room && i < pieces; i++)
+        cpu_sum_add_piece(sum, r.digests[i], piece_bytes(out, (size_t)i * CPU_SUM_PIECE));
+    free(r.digests);
+    return room && !r.failed;
 }
 
 /* ---------------------------------------------------------------------- saving */
@@ -174,14 +201,14 @@ static bool is_whole(const struct cpu_cache_maker *maker, const uint8_t *token, 
     return memcmp(model->data, &expected, sizeof expected) == 0;
 }
 
-enum nnvts_status cpu_cache_load(const struct cpu_cache_maker *maker, const struct nnvts_cache *cache,
-                                 struct cpu_cached *out) {
+enum nnvts_status cpu_cache_load(const struct cpu_cache_maker *maker, struct cpu_threads *threads,
+                                 const struct nnvts_cache *cache, struct cpu_cached *out) {
     *out = (struct cpu_cached){0};
     if (!cache || !has_files(cache)) return NNVTS_STATUS_INVALID_ARGUMENT;
     struct cpu_file *model = &out->files[MODEL], *values = &out->files[VALUES];
     struct cpu_sum sum;
     size_t packed;
-    if (read_file(cache->model_fds[0], model, &sum) && read_file(cache->data_fds[0], values, &sum) &&
+    if (read_file(threads, cache->model_fds[0], model, &sum) && read_file(threads, cache->data_fds[0], values, &sum) &&
         is_whole(maker, cache->token, model, &sum) &&
         cpu_unpack(model->data + sizeof(struct header), model->bytes - sizeof(struct header), values->data,
                    values->bytes, &out->arena, &out->model, &packed)) {

@@ -12,6 +12,7 @@
 #define CPU_CACHE_H
 
 #include "pack.h"
+#include "threads.h"
 
 enum { CPU_CACHE_MODEL_FILES = 1, CPU_CACHE_DATA_FILES = 1 };
 
@@ -41,9 +42,10 @@ struct cpu_cached {
     struct cpu_file files[2];
     struct cpu_packs packs; /**< what program_make wants of it */
 };
-/** INVALID_ARGUMENT for a wrong number of files; GENERAL_FAILURE if they are unfit. *out is to be freed on NONE. */
-enum nnvts_status cpu_cache_load(const struct cpu_cache_maker *maker, const struct nnvts_cache *cache,
-                                 struct cpu_cached *out);
+/** Reads on the threads. INVALID_ARGUMENT for a wrong number of files; GENERAL_FAILURE if they are unfit. *out is to be
+ * freed on NONE. */
+enum nnvts_status cpu_cache_load(const struct cpu_cache_maker *maker, struct cpu_threads *threads,
+                                 const struct nnvts_cache *cache, struct cpu_cached *out);
 /** The arena takes over what constants and packed weights lie in. */
 void cpu_cached_give(struct cpu_cached *cached, struct cpu_arena *arena);
 void cpu_cached_free(struct cpu_cached *cached);

@@ -111,15 +111,14 @@ static void add_stripes(struct cpu_sum *s, const uint8_t *from, size_t stripes) 
     memcpy(s->lanes, lanes, sizeof lanes);
 }
 
-void cpu_sum_begin(struct cpu_sum *s) {
-    *s = (struct cpu_sum){0};
+static void begin_piece(struct cpu_sum *s) {
     for (int i = 0; i < CPU_SUM_LANES; i++) s->lanes[i] = (uint64_t)initial[i] << 32 | initial[(i + 1) % 8];
+    s->in_piece = s->used = 0;
 }
 
-void cpu_sum_add(struct cpu_sum *s, const void *data, size_t bytes) {
-    const uint8_t *from = data;
-    if (bytes == 0) return;
-    s->count += bytes;
+/** Bytes that this piece has room for. */
+static void add_to_piece(struct cpu_sum *s, const uint8_t *from, size_t bytes) {
+    s->in_piece += bytes;
     if (s->used > 0) {
         const size_t room = CPU_SUM_STRIPE - s->used, n = bytes < room ? bytes : room;
         memcpy(s->rest + s->used, from, n);
@@ -134,11 +133,57 @@ void cpu_sum_add(struct cpu_sum *s, const void *data, size_t bytes) {
     memcpy(s->rest, from + bytes - s->used, s->used);
 }
 
-void cpu_sum_end(const struct cpu_sum *s, uint8_t out[CPU_DIGEST_BYTES]) {
+static void end_piece(const struct cpu_sum *s, uint8_t out[CPU_DIGEST_BYTES]) {
+    const uint64_t count = s->in_piece;
     struct cpu_digest d;
     cpu_digest_begin(&d);
     cpu_digest_add(&d, s->lanes, sizeof s->lanes);
-    cpu_digest_add(&d, &s->count, sizeof s->count);
+    cpu_digest_add(&d, &count, sizeof count);
     cpu_digest_add(&d, s->rest, s->used);
     cpu_digest_end(&d, out);
+}
+
+void cpu_sum_begin(struct cpu_sum *s) {
+    *s = (struct cpu_sum){0};
+    cpu_digest_begin(&s->pieces);
+    begin_piece(s);
+}
+
+void cpu_sum_add(struct cpu_sum *s, const void *data, size_t bytes) {
+    const uint8_t *from = data;
+    while (bytes > 0) {
+        const size_t room = CPU_SUM_PIECE - s->in_piece, n = bytes < room ? bytes : room;
+        add_to_piece(s, from, n);
+        s->count += n;
+        from += n;
+        bytes -= n;
+        if (n < room) break;
+        uint8_t digest[CPU_DIGEST_BYTES];
+        end_piece(s, digest);
+        cpu_digest_add(&s->pieces, digest, sizeof digest);
+        begin_piece(s);
+    }
+}
+
+void cpu_sum_end(const struct cpu_sum *s, uint8_t out[CPU_DIGEST_BYTES]) {
+    struct cpu_digest d = s->pieces;
+    if (s->in_piece > 0) {
+        uint8_t digest[CPU_DIGEST_BYTES];
+        end_piece(s, digest);
+        cpu_digest_add(&d, digest, sizeof digest);
+    }
+    cpu_digest_add(&d, &s->count, sizeof s->count);
+    cpu_digest_end(&d, out);
+}
+
+void cpu_sum_piece(const void *data, size_t bytes, uint8_t out[CPU_DIGEST_BYTES]) {
+    struct cpu_sum s;
+    begin_piece(&s);
+    add_to_piece(&s, data, bytes);
+    end_piece(&s, out);
+}
+
+void cpu_sum_add_piece(struct cpu_sum *s, const uint8_t digest[CPU_DIGEST_BYTES], size_t bytes) {
+    cpu_digest_add(&s->pieces, digest, CPU_DIGEST_BYTES);
+    s->count += bytes;
 }

@@ -174,7 +174,7 @@ static enum nnvts_status prepare_from_cache(struct nnvts_device *self, const str
     struct cpu_cached cached;
     if (!out) return NNVTS_STATUS_INVALID_ARGUMENT;
     if (deadline_ns <= cpu_now_ns()) return NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT;
-    enum nnvts_status st = cpu_cache_load(&by, cache, &cached);
+    enum nnvts_status st = cpu_cache_load(&by, device->threads, cache, &cached);
     if (st != NNVTS_STATUS_NONE) return st;
     st = make_prepared(device, &cached.model, &(struct caching){.loaded = &cached}, out);
     cpu_cached_free(&cached);

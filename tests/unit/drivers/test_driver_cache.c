@@ -131,6 +131,36 @@ static void test_sum(void **state) {
     }
 }
 
+/** The sum of pieces that were summed apart is that of the whole; pieces that change places are noticed. */
+static void test_sum_of_pieces(void **state) {
+    (void)state;
+    static uint8_t data[3 * CPU_SUM_PIECE];
+    static const size_t lengths[] = {CPU_SUM_PIECE - 1, CPU_SUM_PIECE, CPU_SUM_PIECE + 1, sizeof data - 100,
+                                     sizeof data};
+    uint8_t whole[CPU_DIGEST_BYTES], other[CPU_DIGEST_BYTES], pieces[3][CPU_DIGEST_BYTES];
+    struct cpu_sum s;
+    fill(data, sizeof data);
+    for (size_t k = 0; k < 3; k++) data[k * CPU_SUM_PIECE] = (uint8_t)(100 + k);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        sum_of(data, lengths[i], sizeof data, whole);
+        sum_of(data, lengths[i], 1000, other);
+        assert_memory_equal(whole, other, sizeof whole);
+        cpu_sum_begin(&s);
+        for (size_t at = 0; at < lengths[i]; at += CPU_SUM_PIECE) {
+            const size_t left = lengths[i] - at, n = left < CPU_SUM_PIECE ? left : CPU_SUM_PIECE;
+            cpu_sum_piece(data + at, n, pieces[at / CPU_SUM_PIECE]);
+            cpu_sum_add_piece(&s, pieces[at / CPU_SUM_PIECE], n);
+        }
+        assert_int_equal(s.count, lengths[i]);
+        cpu_sum_end(&s, other);
+        assert_memory_equal(whole, other, sizeof whole);
+    }
+    cpu_sum_begin(&s);
+    for (size_t k = 3; k > 0; k--) cpu_sum_add_piece(&s, pieces[k - 1], CPU_SUM_PIECE);
+    cpu_sum_end(&s, other);
+    assert_memory_not_equal(whole, other, sizeof whole);
+}
+
 /* ---------------------------------------------------------------------- caches */
 
 enum { MOST_BYTES = 1 << 16 };
@@ -430,15 +460,11 @@ static void test_forged_reference(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sha256),
-        cmocka_unit_test(test_blake2s),
-        cmocka_unit_test(test_sum),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_every_bit),
-        cmocka_unit_test(test_other_isa),
-        cmocka_unit_test(test_every_operation),
-        cmocka_unit_test(test_forged_cpu),
-        cmocka_unit_test(test_forged_reference),
+        cmocka_unit_test(test_sha256),     cmocka_unit_test(test_blake2s),
+        cmocka_unit_test(test_sum),        cmocka_unit_test(test_sum_of_pieces),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_every_bit),
+        cmocka_unit_test(test_other_isa),  cmocka_unit_test(test_every_operation),
+        cmocka_unit_test(test_forged_cpu), cmocka_unit_test(test_forged_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
