@@ -59,6 +59,7 @@ static enum nnvts_status prepare_all(struct cpu_program *p, struct cpu_packs *pa
     struct cpu_model *m = &p->model;
     const bool cached = packs->at != NULL;
     packs->arena = &m->arena;
+    packs->threads = p->threads;
     if (!find_held(m, packs)) return NNVTS_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
     /* as they are, and packed: only what is touched costs */
     if (!cached) cpu_arena_reserve(&m->arena, 2 * cpu_model_constant_bytes(m));

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "arena.h"
+#include "threads.h"
 
 /** What stands before packed weights, without padding. */
 struct cpu_pack {
@@ -21,13 +22,14 @@ _Static_assert(sizeof(struct cpu_pack) == CPU_ALIGN, "packed weights are aligned
 
 /** The packed weights of one model, in the order in which its operations ask for them. */
 struct cpu_packs {
-    struct cpu_arena *arena;  /**< the model's: new ones are made there */
-    uint8_t *at;              /**< those of a cache, in memory that the model keeps; NULL: all are made anew */
-    size_t left;              /**< bytes from `at` on */
-    bool unfit;               /**< those of the cache are not what is asked for */
-    bool *held;               /**< per tensor of the model: a constant that all its readers have packed */
-    struct cpu_pack **made;   /**< in order */
-    size_t made_count, bytes; /**< bytes: of all that were made, as they are stored */
+    struct cpu_arena *arena;     /**< the model's: new ones are made there */
+    struct cpu_threads *threads; /**< that new ones are made on */
+    uint8_t *at;                 /**< those of a cache, in memory that the model keeps; NULL: all are made anew */
+    size_t left;                 /**< bytes from `at` on */
+    bool unfit;                  /**< those of the cache are not what is asked for */
+    bool *held;                  /**< per tensor of the model: a constant that all its readers have packed */
+    struct cpu_pack **made;      /**< in order */
+    size_t made_count, bytes;    /**< bytes: of all that were made, as they are stored */
 };
 
 /** Room for so many bytes of packed weights, behind what is returned; NULL without memory. */

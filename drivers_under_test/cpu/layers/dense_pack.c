@@ -74,27 +74,38 @@ static void turn_four(const float *from, size_t across, float *to, size_t width)
     for (size_t i = 0; i < 4; i++) memcpy(to + i * width, &r[i], sizeof *r);
 }
 
-static void pack_f32(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_dense *out) {
-    const size_t panel = kernels->panel, n = layer->n, k = layer->k, columns = cpu_padded(n, panel);
+/** A layer whose panels are packed apart from each other. */
+struct packing {
+    const struct cpu_kernels *kernels;
+    const struct cpu_layer *layer;
+    struct cpu_dense *out;
+    void (*pack_panel)(const struct packing *p, size_t first);
+};
+
+static void pack_panels(void *arg, uint32_t begin, uint32_t end, uint32_t worker) {
+    (void)worker;
+    const struct packing *p = arg;
+    for (uint32_t i = begin; i < end; i++) p->pack_panel(p, (size_t)i * p->kernels->panel);
+}
+
+/** The panel that begins with column first. */
+static void pack_f32(const struct packing *p, size_t first) {
+    const struct cpu_layer *layer = p->layer;
+    const size_t n = layer->n, k = layer->k, width = panel_width(p->kernels, n, first);
     const size_t across = column_step(layer), down = depth_step(layer);
     const float *from = layer->weights->data;
-    memcpy(out->bias, layer->bias->data, n * sizeof(float));
-    memset(out->bias + n, 0, (columns - n) * sizeof(float));
-    for (size_t first = 0; first < columns; first += panel) {
-        const size_t width = panel_width(kernels, n, first);
-        float *const panel_at = out->weights + first * k;
-        /* all columns are there, as whole fours, and their values lie side by side */
-        const size_t fours = down == 1 && first + width <= n && width % 4 == 0 ? k / 4 * 4 : 0;
-        for (size_t i = 0; i < fours; i += 4)
-            for (size_t col = 0; col < width; col += 4)
-                turn_four(from + (first + col) * across + i, across, panel_at + i * width + col, width);
-        for (size_t i0 = fours; i0 < k; i0 += SQUARE)
-            for (size_t col = first; col < first + width; col++) {
-                float *to = panel_at + col - first;
-                for (size_t i = i0; i < k && i < i0 + SQUARE; i++)
-                    to[i * width] = col < n ? from[col * across + i * down] : 0;
-            }
-    }
+    float *const panel_at = p->out->weights + first * k;
+    /* all columns are there, as whole fours, and their values lie side by side */
+    const size_t fours = down == 1 && first + width <= n && width % 4 == 0 ? k / 4 * 4 : 0;
+    for (size_t i = 0; i < fours; i += 4)
+        for (size_t col = 0; col < width; col += 4)
+            turn_four(from + (first + col) * across + i, across, panel_at + i * width + col, width);
+    for (size_t i0 = fours; i0 < k; i0 += SQUARE)
+        for (size_t col = first; col < first + width; col++) {
+            float *to = panel_at + col - first;
+            for (size_t i = i0; i < k && i < i0 + SQUARE; i++)
+                to[i * width] = col < n ? from[col * across + i * down] : 0;
+        }
 }
 
 /** Weight i of row-major quantised weights, centred. Per-channel weights are signed. */
@@ -113,28 +124,29 @@ static struct stored stored_of(const struct cpu_tensor *w) {
     return (struct stored){0, (uint8_t)w->zero_point};
 }
 
-static void pack_s16(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_dense *out) {
-    const size_t panel = kernels->panel, n = layer->n, k = layer->k, columns = cpu_padded(n, panel);
+static void pack_s16(const struct packing *p, size_t first) {
+    const struct cpu_layer *layer = p->layer;
+    const struct cpu_dense *out = p->out;
+    const size_t panel = p->kernels->panel, n = layer->n, k = layer->k;
     const size_t across = column_step(layer), down = depth_step(layer);
     const int32_t *bias = layer->bias->data;
     const uint8_t *from = layer->weights->data;
     const struct stored s = stored_of(layer->weights);
-    for (size_t col = 0; col < columns; col++) {
+    for (size_t col = first; col < first + panel; col++) {
         out->bias64[col] = col < n ? bias[col] : 0;
         out->multiplier[col] = col < n ? cpu_layer_multiplier(layer, col) : 0;
     }
-    for (size_t first = 0; first < columns; first += panel)
-        for (size_t i0 = 0; i0 < out->k; i0 += SQUARE)
-            for (size_t col = first; col < first + panel; col++) {
-                int16_t *to = out->weights16 + first * out->k + i0 * panel + (col - first) * 2;
-                const uint8_t *at = from + col * across + i0 * down;
-                for (size_t i = i0; i < out->k && i < i0 + SQUARE; i += 2, to += 2 * panel, at += 2 * down) {
-                    const bool one = col < n && i < k, two = col < n && i + 1 < k;
-                    const int16_t pair[] = {(int16_t)((one ? at[0] ^ s.flip : s.zero) - s.zero),
-                                            (int16_t)((two ? at[down] ^ s.flip : s.zero) - s.zero)};
-                    memcpy(to, pair, sizeof pair);
-                }
+    for (size_t i0 = 0; i0 < out->k; i0 += SQUARE)
+        for (size_t col = first; col < first + panel; col++) {
+            int16_t *to = out->weights16 + first * out->k + i0 * panel + (col - first) * 2;
+            const uint8_t *at = from + col * across + i0 * down;
+            for (size_t i = i0; i < out->k && i < i0 + SQUARE; i += 2, to += 2 * panel, at += 2 * down) {
+                const bool one = col < n && i < k, two = col < n && i + 1 < k;
+                const int16_t pair[] = {(int16_t)((one ? at[0] ^ s.flip : s.zero) - s.zero),
+                                        (int16_t)((two ? at[down] ^ s.flip : s.zero) - s.zero)};
+                memcpy(to, pair, sizeof pair);
             }
+        }
 }
 
 int32_t cpu_layer_weight(const struct cpu_layer *layer, size_t c, size_t i) {
@@ -249,26 +261,23 @@ static void pack_column_u8(const struct cpu_kernels *kernels, const struct cpu_l
     out->scale[at] = (float)(out->multiplier[at] * 65536);
 }
 
-static void pack_u8(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
-                    struct cpu_dense *out) {
-    const size_t columns = cpu_padded(layer->n, kernels->panel), runs = out->run ? out->k / out->run : 0;
-    const size_t length = out->k > layer->k ? layer->k : out->run, groups = (out->run + 3) / 4;
-    memset(memory, 0, packed_bytes(kernels, out));
+/** Into memory that is zeroed. */
+static void pack_u8(const struct packing *p, size_t first) {
+    const struct cpu_layer *layer = p->layer;
+    const struct cpu_dense *out = p->out;
+    const size_t runs = out->run ? out->k / out->run : 0, groups = (out->run + 3) / 4;
+    const size_t length = out->k > layer->k ? layer->k : out->run, width = panel_width(p->kernels, layer->n, first);
     int32_t (*pack_any)(const struct cpu_layer *, size_t, size_t, size_t, int32_t, size_t, int8_t *) =
         length % 4 == 0 && depth_step(layer) == 1 ? pack_fours : pack_run;
-    int8_t *panel = out->weights8;
-    for (size_t first = 0; first < columns; first += kernels->panel) {
-        const size_t width = panel_width(kernels, layer->n, first);
-        for (size_t i = 0; i < width; i++) {
-            const size_t col = first + column_at(kernels, width, i);
-            uint32_t sum = 0;
-            if (col >= layer->n) continue;
-            for (size_t r = 0; r < runs; r++)
-                sum += (uint32_t)pack_any(layer, col, r * out->run, length, out->correction, width * 4,
-                                          panel + (r * groups * width + i) * 4);
-            pack_column_u8(kernels, layer, out, col, first + i, sum);
-        }
-        panel += runs * groups * width * 4;
+    int8_t *panel = out->weights8 + runs * groups * first * 4; /* all before this one are whole */
+    for (size_t i = 0; i < width; i++) {
+        const size_t col = first + column_at(p->kernels, width, i);
+        uint32_t sum = 0;
+        if (col >= layer->n) continue;
+        for (size_t r = 0; r < runs; r++)
+            sum += (uint32_t)pack_any(layer, col, r * out->run, length, out->correction, width * 4,
+                                      panel + (r * groups * width + i) * 4);
+        pack_column_u8(p->kernels, layer, out, col, first + i, sum);
     }
 }
 
@@ -296,21 +305,33 @@ static struct cpu_dense choose(const struct cpu_kernels *kernels, const struct c
     return in_form(layer, CPU_DENSE_U8, wide ? ranges.least - INT8_MIN : 0);
 }
 
-static void pack(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
-                 struct cpu_dense *out) {
+/** On the threads; NULL: on this one. */
+static void pack(const struct cpu_kernels *kernels, const struct cpu_layer *layer, struct cpu_threads *threads,
+                 void *memory, struct cpu_dense *out) {
+    static const double byte_ns = 0.2;
+    const size_t columns = cpu_padded(layer->n, kernels->panel), bytes = packed_bytes(kernels, out);
+    const uint32_t panels = (uint32_t)(columns / kernels->panel);
+    struct packing p = {kernels, layer, out, pack_f32};
     lay_out(kernels, memory, out);
-    if (out->form == CPU_DENSE_F32)
-        pack_f32(kernels, layer, out);
-    else if (out->form == CPU_DENSE_S16)
-        pack_s16(kernels, layer, out);
+    if (out->form == CPU_DENSE_F32) {
+        memcpy(out->bias, layer->bias->data, layer->n * sizeof(float));
+        memset(out->bias + layer->n, 0, (columns - layer->n) * sizeof(float));
+    } else if (out->form == CPU_DENSE_S16) {
+        p.pack_panel = pack_s16;
+    } else {
+        memset(memory, 0, bytes);
+        p.pack_panel = pack_u8;
+    }
+    if (threads)
+        cpu_threads_run(threads, panels, (double)bytes * byte_ns, pack_panels, &p);
     else
-        pack_u8(kernels, layer, memory, out);
+        pack_panels(&p, 0, panels, 0);
 }
 
 void cpu_dense_pack(const struct cpu_kernels *kernels, const struct cpu_layer *layer, void *memory,
                     struct cpu_dense *out) {
     *out = choose(kernels, layer);
-    pack(kernels, layer, memory, out);
+    pack(kernels, layer, NULL, memory, out);
 }
 
 /* ------------------------------------------------------------------------ parts */
@@ -343,7 +364,7 @@ static bool make_part(const struct cpu_parts *parts, uint32_t i, void *room, str
     if (!made) return false;
     made->form = out->form;
     made->correction = out->correction;
-    pack(kernels, &part.layer, cpu_pack_weights(made), out);
+    pack(kernels, &part.layer, parts->c->packs->threads, cpu_pack_weights(made), out);
     return true;
 }
 

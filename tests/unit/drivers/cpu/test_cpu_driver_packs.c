@@ -137,6 +137,38 @@ static void test_same_bits(void **state) {
     }
 }
 
+static void assert_same_files(int a, int b) {
+    const off_t size = size_of(a);
+    uint8_t *of_a = malloc((size_t)size), *of_b = malloc((size_t)size);
+    assert_int_equal(size_of(b), size);
+    assert_int_equal(pread(a, of_a, (size_t)size, 0), size);
+    assert_int_equal(pread(b, of_b, (size_t)size, 0), size);
+    assert_memory_equal(of_a, of_b, (size_t)size);
+    free(of_a);
+    free(of_b);
+}
+
+/** Weights are packed to the same bytes on one thread and on several. */
+static void test_any_threads(void **state) {
+    (void)state;
+    static const char *const options[] = {"threads=1", "threads=3"};
+    struct nnvts_device *const usual = cpu;
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        struct cache_files f[2];
+        for (int k = 0; k < 2; k++) {
+            cpu = open_driver("cpu", options[k]);
+            f[k] = open_cache_files(cpu);
+            struct nnvts_prepared_model *p = save(&layers[i], cache_view(&f[k]));
+            p->release(p);
+            cpu->release(cpu);
+        }
+        assert_same_files(f[0].fd[MODEL_FILE], f[1].fd[MODEL_FILE]);
+        assert_same_files(f[0].fd[DATA_FILE], f[1].fd[DATA_FILE]);
+        for (int k = 0; k < 2; k++) close_cache_files(&f[k]);
+    }
+    cpu = usual;
+}
+
 /** A bit anywhere in a large file, and each length but its own. */
 static void test_damage(void **state) {
     (void)state;
@@ -289,10 +321,8 @@ static void test_other_structure(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_other_packs),
-        cmocka_unit_test(test_other_structure),
+        cmocka_unit_test(test_same_bits),   cmocka_unit_test(test_any_threads),     cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_other_packs), cmocka_unit_test(test_other_structure),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }
