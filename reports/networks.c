@@ -62,7 +62,7 @@ static bool add_network(const struct nnv_report *r, struct nnv_networks *n, cons
     n->item[number] =
         (struct nnv_weighed_network){.name = name, .all.operations = (uint32_t)operations, .first = n->all.operations};
     json_object_foreach(json_object_get(said, "cases"), of, places) {
-        const uint32_t item = nnv_map_find(&r->names, of);
+        const uint32_t item = nnv_report_find(r, of);
         if (item == NNV_MAP_NONE) continue;
         json_array_foreach(places, i, ops) ok = ok && add_place(n, number, item, ops);
     }

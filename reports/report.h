@@ -54,6 +54,7 @@ void nnv_console_free(struct nnv_console *c);
 /** What a suite of a run came to. */
 struct nnv_suite_counts {
     size_t cases, verdicts[NNVTS_VERDICT_COUNT];
+    size_t first; /**< number of its first case */
     uint64_t compared;
     double ms; /**< sum over its cases */
 };

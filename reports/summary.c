@@ -19,7 +19,7 @@ struct nnv_suite_counts *nnv_suite_counts(const struct nnv_report *r) {
     for (size_t i = 0; i < r->count; i++) {
         const struct nnv_report_case *c = &r->item[i];
         struct nnv_suite_counts *s = &suites[c->suite];
-        s->cases++;
+        if (s->cases++ == 0) s->first = i;
         s->verdicts[c->verdict]++;
         s->compared += nnv_case_compared(c);
         s->ms += nnv_case_ms(c);

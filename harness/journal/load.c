@@ -36,6 +36,25 @@ static uint32_t number_of(struct nnv_report *r, struct nnv_map *m, const char *k
     return copy != NULL ? nnv_map_add(m, copy) : NNV_MAP_NONE;
 }
 
+static uint32_t find(const struct nnv_report *r, const char *name, uint64_t hash) {
+    size_t at = 0;
+    uint32_t i;
+    while ((i = nnv_index_next(&r->names, hash, &at)) != NNV_MAP_NONE && strcmp(r->item[i].name, name) != 0) continue;
+    return i;
+}
+
+uint32_t nnv_report_find(const struct nnv_report *r, const char *name) { return find(r, name, nnv_hash_str(name)); }
+
+uint32_t nnv_report_find_next(const struct nnv_report *r, const char *name, uint32_t *next) {
+    enum { NEAR = 32 };
+    const uint32_t first = *next;
+    uint32_t i = first;
+    while (i < r->count && i - first < NEAR && strcmp(r->item[i].name, name) != 0) i++;
+    if (i >= r->count || i - first == NEAR) i = nnv_report_find(r, name);
+    if (i != NNV_MAP_NONE) *next = i + 1;
+    return i;
+}
+
 /** Room for one case more. */
 static bool grow(struct nnv_report *r, size_t *cap) {
     if (r->count < *cap) return true;
@@ -49,12 +68,12 @@ static bool grow(struct nnv_report *r, size_t *cap) {
 
 static enum nnv_status take_case(struct nnv_report *r, const struct nnv_list_reader *l, const struct nnv_listed *c,
                                  struct nnv_err *err) {
-    const uint32_t before = r->names.count;
-    const uint32_t name = number_of(r, &r->names, c->name);
-    if (name != NNV_MAP_NONE && r->names.count == before)
+    const uint64_t hash = nnv_hash_str(c->name);
+    if (find(r, c->name, hash) != NNV_MAP_NONE)
         return nnv_fail(err, NNV_INVALID, "%s:%zu: case '%s' is listed twice", l->lines.path, l->lines.number, c->name);
     struct nnv_report_case *to = &r->item[r->count];
     *to = (struct nnv_report_case){
+        .name = nnv_arena_strdup(r->arena, c->name),
         .suite = number_of(r, &r->suites, c->suite),
         .op = number_of(r, &r->ops, c->op),
         .type = number_of(r, &r->types, c->type),
@@ -62,10 +81,9 @@ static enum nnv_status take_case(struct nnv_report *r, const struct nnv_list_rea
         .verdict = NNVTS_NOTRUN,
         .more = &no_more,
     };
-    if (name == NNV_MAP_NONE || to->suite == NNV_MAP_NONE || to->op == NNV_MAP_NONE || to->type == NNV_MAP_NONE ||
-        to->tags == NNV_MAP_NONE)
+    if (to->name == NULL || to->suite == NNV_MAP_NONE || to->op == NNV_MAP_NONE || to->type == NNV_MAP_NONE ||
+        to->tags == NNV_MAP_NONE || nnv_index_add(&r->names, hash) == NNV_MAP_NONE)
         return nnv_no_memory(err);
-    to->name = r->names.key[name];
     r->count++;
     return NNV_OK;
 }
@@ -224,11 +242,12 @@ enum nnv_status nnv_report_head(struct nnv_report *r, const struct nnv_journal_r
 static enum nnv_status read_journal(struct nnv_report *r, struct nnv_err *err) {
     struct nnv_journal_reader from;
     bool more = true;
+    uint32_t next = 0;
     enum nnv_status s = nnv_reader_open(r->folder, &from, err);
     if (s != NNV_OK) return s;
     s = nnv_report_head(r, &from, err);
     while (s == NNV_OK && (s = nnv_reader_next(&from, &more, err)) == NNV_OK && more) {
-        const uint32_t i = nnv_map_find(&r->names, from.at.name);
+        const uint32_t i = nnv_report_find_next(r, from.at.name, &next);
         s = i == NNV_MAP_NONE ? nnv_fail(err, NNV_INVALID, "case '%s' is not in cases.tsv", from.at.name)
                               : nnv_report_take(r, i, &from.at, from.lines.offset, from.lines.bytes, err);
         if (s != NNV_OK) s = nnv_at(err, s, "%s:%zu", from.lines.path, from.lines.number);
@@ -269,7 +288,7 @@ static void read_explained(struct nnv_report *r) {
     const char *name;
     json_t *value;
     json_object_foreach(root, name, value) {
-        const uint32_t i = nnv_map_find(&r->names, name);
+        const uint32_t i = nnv_report_find(r, name);
         const char *words = nnv_json_text(value, "words", ""), *where = nnv_json_text(value, "where", "");
         const char *promise = nnv_json_text(value, "right_if", "");
         if (i == NNV_MAP_NONE) continue;
@@ -329,7 +348,7 @@ void nnv_report_free(struct nnv_report *r) {
     json_decref(r->header);
     json_decref(r->judged);
     json_decref(r->flakes);
-    nnv_map_free(&r->names);
+    nnv_index_free(&r->names);
     nnv_map_free(&r->suites);
     nnv_map_free(&r->ops);
     nnv_map_free(&r->types);

@@ -91,8 +91,9 @@ struct nnv_report {
     json_t *header; /**< its first line */
     struct nnv_report_case *item;
     size_t count;
-    uint64_t selection;                                    /**< the hash of the list: nnv_selection_add() */
-    struct nnv_map names, suites, ops, types, tags, modes; /**< names: the number of a case */
+    uint64_t selection;     /**< the hash of the list: nnv_selection_add() */
+    struct nnv_index names; /**< the numbers of the cases: nnv_report_find() */
+    struct nnv_map suites, ops, types, tags, modes;
     struct nnv_uses uses;
     struct nnv_map reasons; /**< distinct ones; those beyond a bound with their numbers as '#' */
     size_t reason_bytes;
@@ -135,6 +136,13 @@ void nnv_report_settle(struct nnv_report *report);
 /** Loads a run. A damaged or foreign file is one clear error; a cut last line of the journal is ignored. */
 NNV_USE_RESULT enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, struct nnv_err *err);
 void nnv_report_free(struct nnv_report *report);
+/** The number of the case of this name; NNV_MAP_NONE: there is none. */
+uint32_t nnv_report_find(const struct nnv_report *report, const char *name);
+/**
+ * The same, for names that come about in the order of the list: the cases from *next on are asked first. *next, 0 at
+ * first, becomes the number behind the case.
+ */
+uint32_t nnv_report_find_next(const struct nnv_report *report, const char *name, uint32_t *next);
 /** Number of cases with this verdict (NNVTS_NOTRUN also: selected, without a record). */
 size_t nnv_report_count(const struct nnv_report *report, enum nnvts_verdict verdict);
 /** Why cases were not run: the reason of the first, "" if that is not known. */

@@ -234,7 +234,7 @@ static enum nnv_status mark(struct checking *x, const struct nnv_contract *c, st
                                          .tags = run->tags.key[r->tags]};
     }
     for (size_t k = 0; k < c->count; k++) {
-        const uint32_t named = nnv_map_find(&run->names, c->cases[k]);
+        const uint32_t named = nnv_report_find(run, c->cases[k]);
         x->seen = 0;
         enum nnv_status s = NNV_OK;
         if (named != NNV_MAP_NONE)

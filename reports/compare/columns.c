@@ -23,7 +23,7 @@ struct table {
 };
 
 static const struct nnv_report_case *case_of(const struct nnv_report *r, const char *name) {
-    const uint32_t i = nnv_map_find(&r->names, name);
+    const uint32_t i = nnv_report_find(r, name);
     return i == NNV_MAP_NONE ? NULL : &r->item[i];
 }
 

@@ -347,25 +347,6 @@ static void open_suite(struct document *d, const struct nnv_report *r, uint32_t 
     add_properties(d, r->header);
 }
 
-/** The cases of the run, suite by suite; malloc'ed, NULL when out of memory. */
-static uint32_t *by_suite(const struct nnv_report *r, const struct nnv_suite_counts *suites) {
-    uint32_t *order = malloc((r->count + 1) * sizeof *order);
-    size_t *next = malloc((r->suites.count + (size_t)1) * sizeof *next);
-    if (order != NULL && next != NULL) {
-        size_t sum = 0;
-        for (uint32_t s = 0; s < r->suites.count; s++) {
-            next[s] = sum;
-            sum += suites[s].cases;
-        }
-        for (uint32_t i = 0; i < r->count; i++) order[next[r->item[i].suite]++] = i;
-    }
-    bool ok = next != NULL;
-    free(next);
-    if (ok) return order;
-    free(order);
-    return NULL;
-}
-
 /** Adds a suite of the expectations that have expired or match nothing. */
 static void add_stale_suite(struct document *d, const struct nnv_report *r) {
     open_element(d, "testsuite");
@@ -397,7 +378,7 @@ static void add_stale_suite(struct document *d, const struct nnv_report *r) {
 }
 
 static enum nnv_status add_run(struct document *d, const struct nnv_report *r, const struct nnv_suite_counts *suites,
-                               const uint32_t *order, struct nnv_err *err) {
+                               struct nnv_err *err) {
     double ms = 0;
     size_t kinds[KIND_SKIPPED + 1];
     count_kinds(r, NNV_MAP_NONE, kinds);
@@ -409,10 +390,15 @@ static enum nnv_status add_run(struct document *d, const struct nnv_report *r, c
     add_count(d, "errors", kinds[KIND_ERROR]);
     add_seconds(d, ms);
     enum nnv_status status = NNV_OK;
-    size_t k = 0;
     for (uint32_t s = 0; s < r->suites.count && status == NNV_OK; s++) {
         open_suite(d, r, s, &suites[s]);
-        for (size_t end = k + suites[s].cases; k < end && status == NNV_OK; k++) status = add_case(d, r, order[k], err);
+        /* Lists have the cases of a suite together, nearly always. */
+        size_t left = suites[s].cases;
+        for (size_t i = suites[s].first; left > 0 && status == NNV_OK; i++) {
+            if (r->item[i].suite != s) continue;
+            status = add_case(d, r, i, err);
+            left--;
+        }
         end_element(d);
     }
     if (r->stale > 0) add_stale_suite(d, r);
@@ -423,24 +409,22 @@ static enum nnv_status add_run(struct document *d, const struct nnv_report *r, c
 
 enum nnv_status nnv_report_junit(const struct nnv_report *r, struct nnv_err *err) {
     struct nnv_suite_counts *suites = nnv_suite_counts(r);
-    uint32_t *order = suites == NULL ? NULL : by_suite(r, suites);
     struct nnv_text path = {0};
     struct document d = {.file = NNV_STREAM_NONE, .err = err};
     nnv_text_add_path(&path, r->folder, "junit.xml");
     enum nnv_status s = NNV_OK;
-    if (order != NULL && !path.failed) {
+    if (suites != NULL && !path.failed) {
         open_document(&d, path.data);
         if (d.status == NNV_OK && !d.failed) s = nnv_bugs_of(r, &d.bugs, err);
-        if (s == NNV_OK && d.status == NNV_OK && !d.failed) s = add_run(&d, r, suites, order, err);
+        if (s == NNV_OK && d.status == NNV_OK && !d.failed) s = add_run(&d, r, suites, err);
         if (s == NNV_OK) s = d.status;
     }
-    if (s == NNV_OK && (order == NULL || path.failed || d.failed))
+    if (s == NNV_OK && (suites == NULL || path.failed || d.failed))
         s = nnv_fail(err, NNV_NO_MEMORY, "%s: out of memory for junit.xml", r->folder);
     if (s == NNV_OK) s = nnv_stream_end(&d.file, err);
     close_document(&d);
     nnv_bugs_free(&d.bugs);
     nnv_text_free(&path);
-    free(order);
     free(suites);
     return s;
 }

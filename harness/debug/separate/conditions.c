@@ -22,7 +22,7 @@ const char *nnv_condition_of(struct nnv_conditions *c, const char *path, const c
     if (!end) return NULL;
     const size_t n = (size_t)(end - path);
     if (!c->folder || strlen(c->folder) != n || memcmp(c->folder, path, n) != 0) load(c, path, n);
-    const uint32_t i = c->report ? nnv_map_find(&c->report->names, name) : NNV_MAP_NONE;
+    const uint32_t i = c->report ? nnv_report_find(c->report, name) : NNV_MAP_NONE;
     return i == NNV_MAP_NONE || c->of[i] == NNV_MAP_NONE ? NULL : c->buckets.item[c->of[i]].where;
 }
 

@@ -328,7 +328,7 @@ enum nnv_status nnv_separate_run(const struct nnv_report *r, const struct nnv_ru
     x.passing = calloc(r->count + 1, sizeof *x.passing);
     enum nnv_status st = x.kept && x.work && x.case_of && x.failing && x.passing ? NNV_OK : nnv_no_memory(err);
     for (size_t i = 0; st == NNV_OK && i < cases->count; i++) {
-        const uint32_t k = nnv_map_find(&r->names, cases->item[i].name);
+        const uint32_t k = nnv_report_find(r, cases->item[i].name);
         if (k != NNV_MAP_NONE) x.case_of[k] = &cases->item[i];
     }
     for (uint32_t i = 0; st == NNV_OK && i < count; i++) {

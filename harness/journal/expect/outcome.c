@@ -95,7 +95,7 @@ static void weigh_flakes(struct nnv_report *r) {
     const json_t *item;
     size_t k;
     json_array_foreach(json_object_get(r->flakes, "cases"), k, item) {
-        const uint32_t i = nnv_map_find(&r->names, nnv_json_text(item, "case", ""));
+        const uint32_t i = nnv_report_find(r, nnv_json_text(item, "case", ""));
         const json_t *alone = json_object_get(item, "alone");
         const uint64_t bad = nnv_json_count(alone, "bad"), runs = nnv_json_count(alone, "runs");
         if (i == NNV_MAP_NONE || bad > runs) continue;

@@ -31,6 +31,7 @@ struct merge {
     off_t end;                 /**< of the journal, where the next line begins */
     uint32_t *owner;           /**< of each case, the number of its shard; 0: none */
     uint32_t workers;          /**< numbers that are taken */
+    uint32_t next;             /**< the case that is likely the next of the shard */
     struct nnv_text line;
     struct nnv_merged *to;
 };
@@ -64,7 +65,7 @@ static enum nnv_status take_selection(struct merge *m, struct nnv_err *err) {
 
 /** One line of a shard's list. */
 static enum nnv_status take_own(struct merge *m, const struct nnv_part *p, const char *name, struct nnv_err *err) {
-    uint32_t i = nnv_map_find(&m->report->names, name);
+    const uint32_t i = nnv_report_find_next(m->report, name, &m->next);
     if (i == NNV_MAP_NONE) return nnv_fail(err, NNV_INVALID, "case '%s' is not one of the whole selection", name);
     if (m->owner[i] != 0)
         return nnv_fail(err, NNV_INVALID, "case '%s' is in shard %" PRIu32 ", too", name, m->owner[i]);
@@ -78,6 +79,7 @@ static enum nnv_status take_list(struct merge *m, const struct nnv_part *p, stru
     struct nnv_listed c;
     bool more;
     enum nnv_status s = nnv_list_open(p->folder, "cases.tsv", &l, err);
+    m->next = 0;
     while (s == NNV_OK && (s = nnv_list_next(&l, &c, &more, err)) == NNV_OK && more) {
         s = take_own(m, p, c.name, err);
         if (s != NNV_OK) s = nnv_at(err, s, "%s:%zu", l.lines.path, l.lines.number);
@@ -205,7 +207,7 @@ static enum nnv_status bring_dump(const char *from, const char *to, const char *
 /** The record that was read last. *most: the largest worker's number so far. */
 static enum nnv_status take_record(struct merge *m, const struct nnv_part *p, uint32_t *most, struct nnv_err *err) {
     struct nnv_line l = p->reader.at;
-    const uint32_t i = nnv_map_find(&m->report->names, l.name);
+    const uint32_t i = nnv_report_find_next(m->report, l.name, &m->next);
     if (i == NNV_MAP_NONE || m->owner[i] != p->index)
         return nnv_fail(err, NNV_INVALID, "case '%s' is not one of this shard", l.name);
     uint32_t number;
@@ -230,6 +232,7 @@ static enum nnv_status take_records(struct merge *m, struct nnv_part *p, struct 
     uint32_t most = 0;
     bool more;
     enum nnv_status s = NNV_OK;
+    m->next = 0;
     while (s == NNV_OK && (s = nnv_reader_next(&p->reader, &more, err)) == NNV_OK && more) {
         s = take_record(m, p, &most, err);
         if (s != NNV_OK) s = nnv_at(err, s, "%s:%zu", p->reader.lines.path, p->reader.lines.number);

@@ -64,7 +64,7 @@ enum nnv_status nnv_times_read(const char *folder, struct nnv_times **times, str
 }
 
 double nnv_times_of(const struct nnv_times *t, const struct nnv_case *c, bool *measured) {
-    const uint32_t at = nnv_map_find(&t->past->names, c->name);
+    const uint32_t at = nnv_report_find(t->past, c->name);
     *measured = at != NNV_MAP_NONE && t->past->item[at].length > 0;
     if (*measured) return nnv_case_ms(&t->past->item[at]) * 1000;
     uint32_t class = nnv_id_find(&t->classes, operation_key(c->suite, c->op));

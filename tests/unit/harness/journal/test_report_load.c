@@ -172,6 +172,36 @@ static enum nnvts_exit exit_with(const char *verdict) {
     return code;
 }
 
+/** Records are taken in whatever order they come, each as its own case's. */
+static void records_come_in_any_order(void **state) {
+    (void)state;
+    enum { CASES = 200, TURNS = 5 };
+    static const int steps[TURNS] = {1, 199, 7, 33, 101}; /* each visits all */
+    for (int t = 0; t < TURNS; t++) {
+        struct nnv_text cases = {0}, records = {0};
+        for (int i = 0; i < CASES; i++) nnv_text_addf(&cases, "case/%d\ts\tADD\tfloat32\t\n", i);
+        for (int k = 0, i = 17; k < CASES; k++, i = (i + steps[t]) % CASES)
+            nnv_text_addf(&records, "{\"case\":\"case/%d\",\"verdict\":\"PASS\",\"compared\":%d}\n", i, i + 1);
+        struct fx f = fx_make(cases.data, records.data);
+        fx_load(&f);
+        for (uint32_t i = 0; i < CASES; i++) {
+            assert_int_equal(nnv_case_compared(&f.report->item[i]), i + 1);
+            assert_int_equal(nnv_report_find(f.report, f.report->item[i].name), i);
+        }
+        uint32_t next = 150;
+        assert_int_equal(nnv_report_find(f.report, "case/"), NNV_MAP_NONE);
+        assert_int_equal(nnv_report_find_next(f.report, "case/200", &next), NNV_MAP_NONE);
+        assert_int_equal(next, 150);
+        assert_int_equal(nnv_report_find_next(f.report, "case/199", &next), 199);
+        assert_int_equal(next, CASES);
+        assert_int_equal(nnv_report_find_next(f.report, "case/0", &next), 0);
+        assert_int_equal(next, 1);
+        nnv_text_free(&cases);
+        nnv_text_free(&records);
+        fx_remove(&f);
+    }
+}
+
 static void exit_codes(void **state) {
     (void)state;
     static const char *const good[] = {"PASS", "UNSUPPORTED", "SKIP"};
@@ -363,6 +393,7 @@ int main(void) {
         cmocka_unit_test(a_run_without_cases_does_not_pass),
         cmocka_unit_test(nothing_compared_does_not_pass),
         cmocka_unit_test(a_shard_need_not_compare),
+        cmocka_unit_test(records_come_in_any_order),
         cmocka_unit_test(exit_codes),
         cmocka_unit_test(damage_is_one_clear_error),
         cmocka_unit_test(a_damaged_list_is_one_clear_error),
