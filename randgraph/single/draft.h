@@ -14,6 +14,7 @@ struct nnv_single_draft {
     struct nnv_arena *arena;
     struct nnv_sample *sample;
     const int32_t *scales;  /**< NNV_PLAN_SCALES: the row, see scales.h; else NULL */
+    bool wordless;          /**< nobody reads the attributes */
     const char *attributes; /**< of the plan's row in words, or NULL */
     struct nnv_spec *spec;
     struct nnv_subgraph *s;

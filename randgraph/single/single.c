@@ -62,12 +62,12 @@ static enum nnv_status set_words(struct nnv_single_draft *b, struct nnv_text *te
     return b->attributes ? NNV_OK : nnv_no_memory(err);
 }
 
-/* Gives the sample a row of attributes, and adds its words. */
+/* Gives the sample a row of attributes, and adds its words if they are wanted. */
 static enum nnv_status take_row(struct nnv_single_draft *b, const int32_t *row, struct nnv_text *words,
                                 struct nnv_err *err) {
     const uint8_t n = b->what->op->nfactors;
     if (!(b->sample->row = nnv_arena_copy(b->arena, row, n * sizeof *row))) return nnv_no_memory(err);
-    nnv_cover_add_text(b->what->op->factors, n, row, words);
+    if (!b->wordless) nnv_cover_add_text(b->what->op->factors, n, row, words);
     return NNV_OK;
 }
 
@@ -108,7 +108,7 @@ static enum nnv_status set_row(struct nnv_single_draft *b, int attempt, struct n
     enum nnv_status st = row_of(b->what, row, err);
     if (st) return st;
     st = take_row(b, row, &text, err);
-    return st ? st : set_words(b, &text, err);
+    return st || b->wordless ? st : set_words(b, &text, err);
 }
 
 static enum nnv_status draw(struct nnv_single_draft *b, int attempt, struct nnv_err *err) {
@@ -467,7 +467,7 @@ static bool takes(const struct nnv_single_draft *b, const struct nnv_operand *li
 }
 
 uint32_t nnv_single_ranks(const struct nnv_single *what, int32_t type, struct nnv_arena *arena) {
-    struct nnv_single_draft b = {.what = what, .arena = arena, .magnitude = 1, .density = 1};
+    struct nnv_single_draft b = {.what = what, .arena = arena, .wordless = true, .magnitude = 1, .density = 1};
     struct nnv_operand like = {.type = type};
     uint32_t ranks = 0;
     if (what->op->check_subgraphs || draw(&b, 0, NULL) != NNV_OK) return UINT32_MAX;
@@ -479,7 +479,7 @@ enum nnv_status nnv_single_draw(const struct nnv_single *what, const struct nnv_
                                 struct nnv_spec **spec, struct nnv_err *err) {
     enum { DRAWS = 8 };
     struct nnv_single w = *what;
-    struct nnv_single_draft b = {.what = &w, .arena = arena, .magnitude = 1, .density = 1};
+    struct nnv_single_draft b = {.what = &w, .arena = arena, .wordless = true, .magnitude = 1, .density = 1};
     enum nnv_status st = NNV_OK;
     bool fits = false;
     *spec = NULL;

@@ -21,26 +21,33 @@ static double flushed(const struct nnv_kernel *k, double v) { return fabs(v) < k
  * 2^-7 of the coarser one, as fixed point of 8 more bits has it.
  */
 static double rescaled_off(const struct nnv_kernel *k) {
+    if (!(k->arithmetic->rescale > 0) || !nnv_is_quant(k->call->sig->type[NNV_T])) return 0;
     const double a = nnv_scale(k, A, 0), b = nnv_scale(k, B, 0);
-    if (!(k->arithmetic->rescale > 0) || !nnv_is_quant(k->call->sig->type[NNV_T]) || a == b) return 0;
-    return 2 * (0.5 + k->arithmetic->rescale) * 0x1p-7 * fmax(a, b);
+    return a == b ? 0 : 2 * (0.5 + k->arithmetic->rescale) * 0x1p-7 * fmax(a, b);
 }
 
 /*
  * Numbers that are known exactly compare exactly; but the products of quantised ones are rounded to float32 or not,
  * numbers below the smallest normal may be taken as 0, and numbers with a spread compare either way when near.
  */
+static bool is_near(const struct nnv_kernel *k, const struct nnv_pair *p, double a, double b,
+                    bool (*holds)(double, double)) {
+    const bool result = holds(a, b);
+    if (holds(p->x, p->y) != result || holds(flushed(k, a), flushed(k, b)) != result) return true;
+    if (fabs(a - b) < rescaled_off(k)) return true;
+    const double spread = nnv_spread(k, A, p->i) + nnv_spread(k, B, p->j);
+    return !(spread <= 0) && !(fabs(a - b) > 2 * spread + 2 * k->u_i * (fabs(a) + fabs(b)) + k->eta);
+}
+
 static double decide(struct nnv_kernel *k, const struct nnv_pair *p, bool (*holds)(double, double)) {
-    double spread = nnv_spread(k, A, p->i) + nnv_spread(k, B, p->j), a = p->x, b = p->y;
+    double a = p->x, b = p->y;
     if (nnv_is_quant(k->call->sig->type[NNV_T])) {
         a = (double)(float)a;
         b = (double)(float)b;
     }
-    bool result = holds(a, b);
-    bool near = holds(p->x, p->y) != result || holds(flushed(k, a), flushed(k, b)) != result;
-    near |= fabs(a - b) < rescaled_off(k);
-    if (!(spread <= 0)) near |= !(fabs(a - b) > 2 * spread + 2 * k->u_i * (fabs(a) + fabs(b)) + k->eta);
-    return nnv_noise_branch(k, result ? 1 : -1, near ? 2 : 0);
+    const bool asked = k->noise && k->row == 0; /* other rows know it from row 0 */
+    const bool near = asked && is_near(k, p, a, b, holds);
+    return nnv_noise_branch(k, holds(a, b) ? 1 : -1, near ? 2 : 0);
 }
 
 #define RECORD(NAME, OPERATOR)                                                                                         \
