@@ -124,8 +124,7 @@ enum nnv_status nnv_ask_status(const struct nnv_ask *a, struct nnv_err *err) {
 
 void nnv_ask_renew(struct nnv_ask *a) { a->since_ns = nnv_now_ns(); }
 
-/** Waits until it has ended: nnv_ask()'s second half. */
-static enum nnv_status ask_wait(struct nnv_ask *a, struct nnv_err *err) {
+enum nnv_status nnv_ask_wait(struct nnv_ask *a, struct nnv_err *err) {
     uint64_t looked_ns = 0;
     struct nnv_pause pause = nnv_process_pause_begin(a->pid);
     while (!nnv_ask_ended(a)) {
@@ -141,7 +140,7 @@ static enum nnv_status ask_wait(struct nnv_ask *a, struct nnv_err *err) {
 
 enum nnv_status nnv_ask(struct nnv_ask *a, struct nnv_err *err) {
     enum nnv_status st = nnv_ask_start(a, err);
-    return st == NNV_OK ? ask_wait(a, err) : st;
+    return st == NNV_OK ? nnv_ask_wait(a, err) : st;
 }
 
 enum nnv_status nnv_ask_on(const struct nnv_ask *q, int processes, void (*keep)(void *context, const void *shared),

@@ -75,8 +75,10 @@ void nnv_ask_free(struct nnv_ask *a);
 NNV_USE_RESULT enum nnv_status nnv_ask_on(const struct nnv_ask *q, int processes,
                                           void (*keep)(void *context, const void *shared), struct nnv_err *err);
 
-/** Starts the process and does not wait: then nnv_ask_ended() is to be called until it is true. */
+/** Starts the process and does not wait: then nnv_ask_wait() is to be called, or nnv_ask_ended() until it is true. */
 NNV_USE_RESULT enum nnv_status nnv_ask_start(struct nnv_ask *a, struct nnv_err *err);
+/** The second half of nnv_ask(): waits, and returns as it does. */
+NNV_USE_RESULT enum nnv_status nnv_ask_wait(struct nnv_ask *a, struct nnv_err *err);
 /** True if the process has ended, or is killed now because its time is over. Does not wait. */
 bool nnv_ask_ended(struct nnv_ask *a);
 /** The time of the process begins anew. */

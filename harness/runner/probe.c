@@ -2,6 +2,7 @@
 /** @file probe.c What a driver says of itself, told by a process of its own through shared memory. */
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -170,22 +171,53 @@ static enum nnv_status read_card(struct card *card, struct nnv_arena *arena, str
     return NNV_OK;
 }
 
-enum nnv_status nnv_driver_probe(const char *path, const char *options, uint64_t timeout_ns, struct nnv_arena *arena,
-                                 struct nnv_driver_info *info, struct nnv_err *err) {
-    struct probed probed = {path, options};
-    struct nnv_ask ask = {
-        .answer = fill_card, .context = &probed, .bytes = sizeof(struct card), .timeout_ns = timeout_ns};
+struct nnv_probe {
+    struct probed who;
+    struct nnv_ask ask;
+};
+
+enum nnv_status nnv_probe_start(const char *path, const char *options, uint64_t timeout_ns, struct nnv_probe **probe,
+                                struct nnv_err *err) {
+    struct nnv_probe *p = calloc(1, sizeof *p);
+    if (p == NULL) return nnv_no_memory(err);
+    p->who = (struct probed){path, options};
+    p->ask = (struct nnv_ask){
+        .answer = fill_card, .context = &p->who, .bytes = sizeof(struct card), .timeout_ns = timeout_ns};
+    const enum nnv_status st = nnv_ask_start(&p->ask, err);
+    if (st == NNV_OK)
+        *probe = p;
+    else
+        nnv_probe_free(p);
+    return st;
+}
+
+enum nnv_status nnv_probe_end(struct nnv_probe *p, struct nnv_arena *arena, struct nnv_driver_info *info,
+                              struct nnv_err *err) {
     *info = (struct nnv_driver_info){0};
-    enum nnv_status st = nnv_ask(&ask, err);
-    struct card *card = ask.shared;
-    if (st == NNV_OK && !ask.complete) {
-        st = nnv_fail(err, NNV_INVALID, "driver '%s' %s", path, ask.how);
+    enum nnv_status st = nnv_ask_wait(&p->ask, err);
+    struct card *card = p->ask.shared;
+    if (st == NNV_OK && !p->ask.complete) {
+        st = nnv_fail(err, NNV_INVALID, "driver '%s' %s", p->who.path, p->ask.how);
     } else if (st == NNV_OK) {
         st = read_card(card, arena, info, err);
-    } else if (ask.complete) {
+    } else if (p->ask.complete) {
         bool failed = false;
         info->options = unpack(card->options, arena, &failed);
     }
-    nnv_ask_free(&ask);
+    return st;
+}
+
+void nnv_probe_free(struct nnv_probe *p) {
+    if (p != NULL) nnv_ask_free(&p->ask);
+    free(p);
+}
+
+enum nnv_status nnv_driver_probe(const char *path, const char *options, uint64_t timeout_ns, struct nnv_arena *arena,
+                                 struct nnv_driver_info *info, struct nnv_err *err) {
+    struct nnv_probe *probe = NULL;
+    *info = (struct nnv_driver_info){0};
+    enum nnv_status st = nnv_probe_start(path, options, timeout_ns, &probe, err);
+    if (st == NNV_OK) st = nnv_probe_end(probe, arena, info, err);
+    nnv_probe_free(probe);
     return st;
 }

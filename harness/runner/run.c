@@ -30,6 +30,7 @@ struct run {
     struct nnv_journal journal;
     struct nnv_dumper *dumper;
     struct nnv_text line;
+    uint32_t *order; /* count entries, see nnv_order() */
     uint64_t tick_ns;
     const struct nnv_driver_info *driver;
     const char *threads;    /**< the driver's option for them ("threads="), or NULL */
@@ -126,7 +127,8 @@ static void on_note(void *context, const char *text) {
 }
 
 /** The lists of cases: what is run here and, of a shard, what all shards run. */
-static enum nnv_status write_lists(const struct run *r, struct nnv_err *err) {
+static enum nnv_status write_lists(struct nnv_answering *in, struct nnv_err *err) {
+    const struct run *r = in->context;
     const struct nnv_run_options *o = r->o;
     enum nnv_status st = nnv_journal_cases(&r->journal, "cases.tsv", o->cases, o->count, err);
     if (st == NNV_OK && o->shard != NULL && o->shard->count > 0)
@@ -134,14 +136,34 @@ static enum nnv_status write_lists(const struct run *r, struct nnv_err *err) {
     return st;
 }
 
+/** The first line of the journal, into r->line. */
+static enum nnv_status write_header(struct run *r, const struct nnv_driver_info *driver, struct nnv_err *err) {
+    nnv_text_clear(&r->line);
+    nnv_run_header(r->o, driver, &r->line);
+    return r->line.failed ? nnv_no_memory(err) : NNV_OK;
+}
+
+/**
+ * A process of its own writes the lists and waits for the disk. The order of the cases is found meanwhile, and the
+ * header is written for the driver, unless that is NULL.
+ */
+static enum nnv_status prepare(struct run *r, const struct nnv_driver_info *driver, struct nnv_err *err) {
+    struct nnv_ask lists = {.answer = write_lists, .context = r, .keep_streams = true};
+    enum nnv_status st = nnv_ask_start(&lists, err);
+    if (st == NNV_OK && driver != NULL) st = write_header(r, driver, err);
+    if (st == NNV_OK) st = nnv_order(r->o->cases, r->o->count, r->order, err);
+    if (st == NNV_OK) st = nnv_ask_wait(&lists, err);
+    if (st == NNV_OK && !lists.complete)
+        st = nnv_fail(err, NNV_IO, "%s/cases.tsv: who writes it %s", r->journal.folder, lists.how);
+    nnv_ask_free(&lists);
+    return st;
+}
+
 /** A new journal, with the results of an earlier run removed. */
 static enum nnv_status begin(struct run *r, const struct nnv_driver_info *driver, struct nnv_err *err) {
     const struct nnv_run_options *o = r->o;
     enum nnv_status st = r->journal.file >= 0 ? nnv_journal_clear(&r->journal, err) : NNV_OK;
-    if (st == NNV_OK) st = write_lists(r, err);
-    nnv_text_clear(&r->line);
-    nnv_run_header(o, driver, &r->line);
-    if (st == NNV_OK && r->line.failed) st = nnv_no_memory(err);
+    if (st == NNV_OK) st = prepare(r, driver, err);
     if (st == NNV_OK) st = nnv_journal_begin(&r->journal, r->line.data, err);
     if (st == NNV_OK && o->observer != NULL && o->observer->header != NULL)
         o->observer->header(o->observer->context, r->line.data);
@@ -152,11 +174,9 @@ static enum nnv_status begin(struct run *r, const struct nnv_driver_info *driver
 static enum nnv_status go_on(struct run *r, const struct nnv_driver_info *driver, struct nnv_journal_past *past,
                              struct nnv_err *err) {
     const struct nnv_run_options *o = r->o;
-    nnv_text_clear(&r->line);
-    nnv_run_header(o, driver, &r->line);
-    enum nnv_status st = r->line.failed ? nnv_no_memory(err)
-                                        : nnv_journal_resume(&r->journal, r->line.data, o->cases, o->count, past, err);
-    if (st == NNV_OK) st = write_lists(r, err);
+    enum nnv_status st = write_header(r, driver, err);
+    if (st == NNV_OK) st = nnv_journal_resume(&r->journal, r->line.data, o->cases, o->count, past, err);
+    if (st == NNV_OK) st = prepare(r, NULL, err);
     if (st == NNV_OK && o->observer != NULL) st = nnv_journal_tell(&r->journal, o->observer, err);
     return st;
 }
@@ -225,6 +245,7 @@ static enum nnv_status go(struct run *r, struct nnv_journal_past *past, bool *in
         .config = o->config,
         .cases = o->cases,
         .count = o->count,
+        .order = r->order,
         .skip = past->done,
         .workers = past->workers,
         .context = r,
@@ -240,14 +261,12 @@ static enum nnv_status go(struct run *r, struct nnv_journal_past *past, bool *in
     pool.running = &running;
     struct nnv_run_config judged = *o->config;
     struct nnv_passes passes = {0};
-    uint32_t *order = calloc(o->count + 1, sizeof *order);
     bool *watched = calloc(o->count + 1, sizeof *watched);
-    enum nnv_status st = order && last && watched ? nnv_order(o->cases, o->count, order, err) : nnv_no_memory(err);
+    enum nnv_status st = last && watched ? NNV_OK : nnv_no_memory(err);
     if (st == NNV_OK) st = nnv_leaks_choose(o->config, o->cases, o->count, watched, err);
     pool.watched = watched;
     if (st == NNV_OK && past->done != NULL) st = learn_from_death(r, past, last, err);
     if (st == NNV_OK) note_running(o, last, &running);
-    pool.order = order;
     if (st == NNV_OK && judged.determinism == NNV_DETERMINISM_JUDGE) {
         st = nnv_passes_run(o->config, o->cases, o->count, past->done, r->threads, &passes, interrupted, err);
         judged.passes = &passes;
@@ -258,7 +277,6 @@ static enum nnv_status go(struct run *r, struct nnv_journal_past *past, bool *in
     nnv_passes_free(&passes);
     nnv_running_close(&running, o->config->out, st == NNV_OK);
     free(watched);
-    free(order);
     free(last);
     if (st == NNV_OK) st = nnv_dumper_finish(r->dumper, *interrupted, err);
     if (st == NNV_OK) st = nnv_journal_tend(&r->journal, true, err);
@@ -295,18 +313,24 @@ static enum nnv_status meet(const struct nnv_run_options *o, struct nnv_text *sa
     return NNV_OK;
 }
 
+enum nnv_status nnv_run_probe(const struct nnv_run_config *config, struct nnv_probe **probe, struct nnv_err *err) {
+    return nnv_probe_start(config->driver_path, config->driver_options,
+                           nnv_opening_ns(config->timeout_ns, config->least_opening_ns), probe, err);
+}
+
 enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted, struct nnv_err *err) {
     struct run r = {.o = options, .journal = NNV_JOURNAL_NONE};
     const struct nnv_run_config *config = options->config;
     struct nnv_driver_info driver;
     struct nnv_journal_past past = {0};
+    struct nnv_probe *probe = options->probe, *own = NULL;
     bool exists = false;
     *interrupted = false;
     struct nnv_arena *arena = nnv_arena_new();
     enum nnv_status st = arena != NULL ? nnv_journal_check(options->cases, options->count, err) : nnv_no_memory(err);
-    if (st == NNV_OK)
-        st = nnv_driver_probe(config->driver_path, config->driver_options,
-                              nnv_opening_ns(config->timeout_ns, config->least_opening_ns), arena, &driver, err);
+    if (st == NNV_OK && probe == NULL) st = nnv_run_probe(config, &own, err);
+    if (st == NNV_OK) st = nnv_probe_end(probe != NULL ? probe : own, arena, &driver, err);
+    nnv_probe_free(own);
     if (st == NNV_OK && config->coverage != NULL)
         st = nnv_coverage_begin(config->coverage, config->driver, config->driver_path, driver.edges, config->out, err);
     if (st == NNV_OK) st = meet(options, &r.graphs, err);
@@ -314,6 +338,7 @@ enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted
     r.driver = &driver;
     if (st == NNV_OK) r.threads = threads_option(&driver);
     if (st == NNV_OK && options->expectations != NULL) apply(options->expectations, config, &driver);
+    if (st == NNV_OK && !(r.order = calloc(options->count + 1, sizeof *r.order))) st = nnv_no_memory(err);
     if (st == NNV_OK) st = nnv_journal_open(config->out, &r.journal, &exists, err);
     struct nnv_err why = {0};
     if (st == NNV_OK && options->keep_previous && exists && !options->resume &&
@@ -326,6 +351,7 @@ enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted
     nnv_text_free(&r.line);
     nnv_text_free(&r.graphs);
     nnv_journal_past_free(&past);
+    free(r.order);
     nnv_arena_free(arena);
     return st;
 }

@@ -8,10 +8,13 @@
 #include "harness/runner/suite.h"
 #include "nnvts/result.h"
 
+struct nnv_probe;
+
 struct nnv_run_options {
     const struct nnv_run_config *config;
     const struct nnv_case *cases;
     size_t count;
+    struct nnv_probe *probe;               /**< of the driver, begun beside the listing of the cases; NULL: none yet */
     struct nnv_expectations *expectations; /**< bound to the cases (expect.h); NULL: none */
     const struct nnv_shard *shard;         /**< cases are a shard of it; NULL: they are all */
     bool resume;        /**< go on with the journal in config->out: cases that have a record are not run again */
@@ -61,6 +64,19 @@ struct nnv_driver_info {
 NNV_USE_RESULT enum nnv_status nnv_driver_probe(const char *path, const char *options, uint64_t timeout_ns,
                                                 struct nnv_arena *arena, struct nnv_driver_info *info,
                                                 struct nnv_err *err);
+
+/**
+ * nnv_driver_probe() in two halves, for who has something else to do meanwhile. The strings outlive the probe.
+ * nnv_probe_free() ends one that is not wanted any more.
+ */
+NNV_USE_RESULT enum nnv_status nnv_probe_start(const char *path, const char *options, uint64_t timeout_ns,
+                                               struct nnv_probe **probe, struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_probe_end(struct nnv_probe *probe, struct nnv_arena *arena,
+                                             struct nnv_driver_info *info, struct nnv_err *err);
+void nnv_probe_free(struct nnv_probe *probe);
+/** Starts the probe of a run, before its cases are known. */
+NNV_USE_RESULT enum nnv_status nnv_run_probe(const struct nnv_run_config *config, struct nnv_probe **probe,
+                                             struct nnv_err *err);
 
 /**
  * Runs one case on the driver in a worker process, as replay does; *record is the journal line, malloc'ed. A driver

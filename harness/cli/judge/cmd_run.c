@@ -247,6 +247,7 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     struct nnv_run_observer observer = {&x->view, on_header, on_record, on_tick, on_wait};
     struct nnv_pressure pressure = {.count = 0};
     struct nnv_kernel_log kernel = {.fd = 0};
+    struct nnv_probe *probe = NULL;
     bool interrupted = false;
     size_t bad = 0;
     if (x->matrix) return nnv_cli_matrix(c, x->matrix, err);
@@ -276,6 +277,7 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     config.compile_only = x->compile_only;
     if (s == NNV_OK) s = set_repeats(&config, x->repeat, x->determinism, err);
     if (s == NNV_OK) s = nnv_cli_saturate(c->saturated, &config, c->arena, err);
+    if (s == NNV_OK) s = nnv_run_probe(&config, &probe, err); /* beside the listing */
     if (s == NNV_OK) s = nnv_cli_cases(c, &config, &list, err);
     if (s == NNV_OK) s = nnv_cli_shard(c, true, &list, &shard, err);
     if (s == NNV_OK) s = nnv_keep_bound(config.seed, list.item, list.count, x->keep_passes, &config.keep_below, err);
@@ -285,6 +287,7 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
         .cases = list.item,
         .count = list.count,
         .shard = &shard,
+        .probe = probe,
         .expectations = x->expect.count > 0 ? &x->expectations : NULL,
         .resume = c->resume,
         .keep_previous = nnv_cli_usual_out(c) && x->models.count == 0, /* of models the specs are in the folder */
@@ -296,6 +299,7 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     };
     if (s == NNV_OK) s = nnv_pressure_begin(&pressure, x->pressure, err);
     if (s == NNV_OK) s = judge(&x->view, &options, x->flakes_ns, &interrupted, err);
+    nnv_probe_free(probe);
     nnv_pressure_end(&pressure);
     nnv_console_free(x->view.console);
     nnv_expect_free(&x->expectations);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever a driver does: each case has its own verdict, and no other case is harmed. */
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/kit/run/run.h"
@@ -373,6 +375,47 @@ static void test_bad_driver(void **state) {
     setup_free(&s);
 }
 
+/* A run takes the answer of the probe that it is given; one that nobody waits for leaves no process. */
+static void test_probe_beside(void **state) {
+    (void)state;
+    struct setup s;
+    struct nnv_err err = {0};
+    bool interrupted;
+    setup_init(&s, "probe-beside");
+    add_case(&s, "fake", FINE, 0);
+    struct nnv_run_options o = {.config = &s.config, .cases = s.list.item, .count = s.list.count};
+    s.config.driver_options = "refuse";
+    assert_int_equal(nnv_run_probe(&s.config, &o.probe, &err), NNV_OK);
+    s.config.driver_options = NULL;
+    assert_int_equal(nnv_run(&o, &interrupted, &err), NNV_INVALID);
+    assert_non_null(strstr(err.text, "the device is on fire"));
+    assert_int_equal(access(s.out, F_OK), -1);
+    nnv_probe_free(o.probe);
+    assert_int_equal(nnv_run_probe(&s.config, &o.probe, &err), NNV_OK);
+    nnv_probe_free(o.probe);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    setup_free(&s);
+}
+
+/* Who writes the list of cases tells what became of it before a journal is there. */
+static void test_no_list(void **state) {
+    (void)state;
+    struct setup s;
+    struct nnv_err err = {0};
+    bool interrupted;
+    char path[PATH_MAX + 32];
+    setup_init(&s, "no-list");
+    add_case(&s, "fake", FINE, 0);
+    assert_int_equal(mkdir(s.out, 0777), 0);
+    snprintf(path, sizeof path, "%s/cases.tsv", s.out);
+    assert_int_equal(mkdir(path, 0777), 0);
+    assert_int_equal(run_setup(&s, NULL, &interrupted, &err), NNV_IO);
+    assert_non_null(strstr(err.text, "/cases.tsv: cannot replace: "));
+    snprintf(path, sizeof path, "%s/journal.jsonl", s.out);
+    assert_int_equal(access(path, F_OK), -1);
+    setup_free(&s);
+}
+
 static void count_verdicts(const char *out, const char *verdict, const char *reason, size_t expected_count) {
     json_t *lines = read_journal(out);
     size_t n = 0;
@@ -530,6 +573,8 @@ int main(void) {
         cmocka_unit_test(test_probe),
         cmocka_unit_test(test_slow_opening),
         cmocka_unit_test(test_bad_driver),
+        cmocka_unit_test(test_probe_beside),
+        cmocka_unit_test(test_no_list),
         cmocka_unit_test(test_open_fails_later),
         cmocka_unit_test(test_exclusive_driver),
         cmocka_unit_test(test_bad_close),
