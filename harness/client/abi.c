@@ -32,6 +32,12 @@ static bool constant_whole(const struct nnv_operand *o, const struct nnvts_opera
                                g ? " of a referenced subgraph" : "");
 }
 
+/** Where the place of a constant begins to count. */
+static const uint8_t *base_of(const struct nnvts_model *abi, const struct nnvts_operand *o, const void *mapped) {
+    if (o->lifetime != NNVTS_CONSTANT_REFERENCE) return abi->operand_values;
+    return o->location.pool == 0 ? mapped : abi->pools[o->location.pool].data;
+}
+
 bool nnv_verify_constants(const struct nnv_model *model, const struct nnvts_model *abi, const void *mapped,
                           struct nnv_breach *b) {
     for (uint32_t g = 0; g <= model->nreferenced; g++) {
@@ -40,7 +46,7 @@ bool nnv_verify_constants(const struct nnv_model *model, const struct nnvts_mode
         for (uint32_t i = 0; i < s->noperands; i++) {
             const struct nnv_operand *o = &s->operands[i];
             if (!nnv_is_constant(o)) continue;
-            const uint8_t *base = a->operands[i].lifetime == NNVTS_CONSTANT_REFERENCE ? mapped : abi->operand_values;
+            const uint8_t *base = base_of(abi, &a->operands[i], mapped);
             if (!constant_whole(o, &a->operands[i], base, g, i, b)) return false;
         }
     }

@@ -15,8 +15,8 @@ NNV_USE_RESULT enum nnv_status nnv_abi_model(const struct nnv_model *model, stru
                                              enum nnv_pool_kind kind, struct nnvts_model *out,
                                              struct nnv_abi_pool *constants, struct nnv_err *err);
 /**
- * True if the constants, in the pool at `mapped` and in abi->operand_values, are still the model's and the guard zones
- * around those in the pool are whole; else *b says what the driver did.
+ * True if the constants, in the first pool at `mapped`, in other pools and in abi->operand_values, are still the
+ * model's and the guard zones around those in pools are whole; else *b says what the driver did.
  */
 bool nnv_verify_constants(const struct nnv_model *model, const struct nnvts_model *abi, const void *mapped,
                           struct nnv_breach *b);

@@ -174,6 +174,24 @@ static void rewind_files(struct call *c) {
     for (uint32_t i = 0; k && i < file_count(k); i++) lseek(file_at(k, i), 0, SEEK_SET);
 }
 
+/** All constants are looked for in the first pool, where they may lie there. */
+static void save_first_pool(struct call *c) {
+    const struct nnvts_model *was = c->model;
+    struct nnvts_model wrong = *was;
+    struct nnvts_prepared_model *extra = NULL;
+    struct nnvts_operand *operands = call_alloc(c, was->main.operand_count * sizeof *operands);
+    if (!operands || !succeeded(c) || !c->config->cache || was->pool_count < 2) return;
+    for (uint32_t i = 0; i < was->main.operand_count; i++) {
+        struct nnvts_location *l = &operands[i].location;
+        operands[i] = was->main.operands[i];
+        if (operands[i].lifetime != NNVTS_CONSTANT_REFERENCE) continue;
+        if ((uint64_t)l->offset + l->length <= was->pools[0].size) l->pool = 0;
+    }
+    wrong.main.operands = operands;
+    if (c->inner_device->prepare_model(c->inner_device, &wrong, c->config, &extra) == NNVTS_STATUS_NONE)
+        extra->release(extra);
+}
+
 /* --------------------------------------------------------------- files that change */
 
 static struct {
@@ -220,5 +238,7 @@ static const struct bug bugs[] = {
         .on = SAVED, .before = read_on, .after = rewind_files),
     BUG("cache-mapped", "a model that changes with the files that it was loaded from", "files that change later",
         .on = ON(LOAD) | ON(EXECUTE), .after = map_files),
+    BUG("cache-first-pool", "constants of another pool that are cached from the first one",
+        "caches of models with constants in several pools", .on = ON(PREPARE), .after = save_first_pool),
 };
 const struct bug_group bugs_cache = {bugs, sizeof bugs / sizeof *bugs};

@@ -258,23 +258,25 @@ static const struct nnv_cache_case cases[] = {
     {"load_never_saved", load_never_saved, true, false},
 };
 enum { OWN = sizeof cases / sizeof *cases };
+/** Not of the fixtures, but of operations; behind the others. */
+static const struct nnv_cache_case apart = {"apart", round_trip, false, false};
 
 static const struct nnv_cache_case *case_at(uint64_t i) {
     if (i < OWN) return &cases[i];
-    return i - OWN < nnv_cache_damage_count ? &nnv_cache_damages[i - OWN] : NULL;
+    return i - OWN < nnv_cache_damage_count ? &nnv_cache_damages[i - OWN] : &apart;
 }
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
-    (void)config;
     enum nnv_status st = NNV_OK;
-    const struct nnv_cache_case *it;
-    for (uint64_t i = 0; (it = case_at(i)) && !st; i++) {
+    const uint64_t count = OWN + nnv_cache_damage_count;
+    for (uint64_t i = 0; i < count && !st; i++) {
+        const struct nnv_cache_case *it = case_at(i);
         char row[64];
         snprintf(row, sizeof row, "cache/%s", it->name);
         /* Those with constants stand for all. */
         st = nnv_list_fixtures(list, row, (struct nnv_case){.a = i}, it->few ? "conv_" : NULL, err);
     }
-    return st;
+    return st ? st : nnv_cache_apart_list(config, list, "cache/apart", (struct nnv_case){.a = count}, err);
 }
 
 /** What the driver must have for the case: caching, and the fixture's operations. */
@@ -291,13 +293,19 @@ static bool applies(struct nnv_cache_fixture *b, const struct nnv_cache_case *c)
            nnv_expect(b->s, d->prepare_from_cache, "cache files are announced, but prepare_from_cache is missing");
 }
 
+static bool draw(struct nnv_cache_fixture *b, const struct nnv_case *c) {
+    if (c->data) return nnv_cache_apart_draw(b->s, c, &b->fixture);
+    b->kind = nnv_case_fixture(c);
+    return nnv_context_drawn(b->s, b->kind, b->s->env->config->seed, &b->fixture);
+}
+
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     struct nnv_context s;
-    struct nnv_cache_fixture b = {.s = &s, .kind = nnv_case_fixture(c)};
+    struct nnv_cache_fixture b = {.s = &s};
     const struct nnv_cache_case *cache_case = case_at(c->a);
     nnv_context_begin(&s, env, result);
-    if (applies(&b, cache_case) && nnv_context_drawn(&s, b.kind, env->config->seed, &b.fixture) &&
-        nnv_context_supports(&s, &b.fixture) && nnv_context_request(&s, &b.fixture, NNV_POOL_READ_ONLY, &b.values) &&
+    if (applies(&b, cache_case) && draw(&b, c) && nnv_context_supports(&s, &b.fixture) &&
+        nnv_context_request(&s, &b.fixture, NNV_POOL_READ_ONLY, &b.values) &&
         nnv_cache_open(&s, s.device->model_cache_files, s.device->data_cache_files, 77, &b.files))
         cache_case->run(&b);
     nnv_cache_close(&b.files);
@@ -306,8 +314,8 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
 
 const struct nnv_suite nnv_suite_cache = {
     .name = "cache",
-    .summary = "compilation caching: what is saved is loaded and right; what was damaged, exchanged or is another "
-               "model's is refused",
+    .summary = "compilation caching: what is saved is loaded and right, wherever constants lie; what was damaged, "
+               "exchanged or is another model's is refused",
     .precision = NNV_PRECISION_BUDGET,
     .by_default = true,
     .list = list,

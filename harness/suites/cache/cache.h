@@ -40,6 +40,14 @@ struct nnv_cache_case {
 extern const struct nnv_cache_case nnv_cache_damages[];
 extern const size_t nnv_cache_damage_count;
 
+/* ---------------------------------------------------- constants in several pools */
+
+/** Adds c as "ROW/OPERATION_TYPE" for models of operations that take constants, as many as the tier takes. */
+NNV_USE_RESULT enum nnv_status nnv_cache_apart_list(const struct nnv_run_config *config, struct nnv_case_list *list,
+                                                    const char *row, struct nnv_case c, struct nnv_err *err);
+/** The model of such a case: its constants lie in three pools, one in four of the small ones among the copies. */
+bool nnv_cache_apart_draw(struct nnv_context *s, const struct nnv_case *c, struct nnv_fixture *fixture);
+
 /* ---------------------------------------------------------------------- files */
 
 /** Empty files; the token follows from salt. ERROR and false if they can't be had. Closed by nnv_cache_close. */
