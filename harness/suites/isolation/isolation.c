@@ -41,6 +41,11 @@ bool nnv_tenant_prepare(struct nnv_tenant *t, const struct nnv_fixture_kind *kin
            nnv_context_ready(&t->context, &t->fixture, &t->prepared, &t->values);
 }
 
+bool nnv_tenant_take(struct nnv_tenant *t, const struct nnv_spec *spec) {
+    return nnv_context_model(&t->context, spec, &t->fixture) &&
+           nnv_context_ready(&t->context, &t->fixture, &t->prepared, &t->values);
+}
+
 bool nnv_tenant_execute(struct nnv_tenant *t) { return nnv_context_execute(&t->context, t->prepared, &t->values); }
 
 void nnv_tenant_leave(struct nnv_tenant *t) {
@@ -176,8 +181,10 @@ static const struct nnv_isolation_case cases[] = {
     {"leak_fences", nnv_isolation_leak_fences},
     {"leak_refusals", nnv_isolation_leak_refusals},
     {"leak_failures", nnv_isolation_leak_failures},
+    {"leak_late", nnv_isolation_leak_late},
     {"leak_caches", nnv_isolation_leak_caches},
 };
+enum { ERRORS = sizeof cases / sizeof *cases };
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
     enum nnv_status st = NNV_OK;
@@ -188,13 +195,16 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
         const bool one = nnv_tier(config) == NNV_AMOUNT_SMOKE && strncmp(cases[i].name, "leak_", 5) == 0;
         st = nnv_list_fixtures(list, row, (struct nnv_case){.a = i}, one ? "net_float32" : NULL, err);
     }
-    return st;
+    return st ? st : nnv_isolation_list_errors(list, (struct nnv_case){.a = ERRORS}, nnv_tier(config), err);
 }
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     struct nnv_context s;
     nnv_context_begin(&s, env, result);
-    cases[c->a].run(&s, nnv_case_fixture(c));
+    if (c->a == ERRORS)
+        nnv_isolation_leak_errors(&s, c);
+    else
+        cases[c->a].run(&s, nnv_case_fixture(c));
     nnv_context_end(&s);
 }
 

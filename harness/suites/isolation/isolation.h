@@ -21,6 +21,8 @@ struct nnv_tenant {
 bool nnv_tenant_open(struct nnv_context *s, struct nnv_tenant *t);
 /** Prepares the fixture, drawn by seed, on the tenant's device, or on another's. */
 bool nnv_tenant_prepare(struct nnv_tenant *t, const struct nnv_fixture_kind *kind, uint64_t seed);
+/** The same of a model that the caller has built. */
+bool nnv_tenant_take(struct nnv_tenant *t, const struct nnv_spec *spec);
 bool nnv_tenant_execute(struct nnv_tenant *t);
 /** Releases what it has: the model, and the device if it opened one. */
 void nnv_tenant_leave(struct nnv_tenant *t);
@@ -39,7 +41,16 @@ void nnv_isolation_leak_bursts(struct nnv_context *s, const struct nnv_fixture_k
 void nnv_isolation_leak_fences(struct nnv_context *s, const struct nnv_fixture_kind *kind);
 void nnv_isolation_leak_refusals(struct nnv_context *s, const struct nnv_fixture_kind *kind);
 void nnv_isolation_leak_failures(struct nnv_context *s, const struct nnv_fixture_kind *kind);
+void nnv_isolation_leak_late(struct nnv_context *s, const struct nnv_fixture_kind *kind);
 void nnv_isolation_leak_caches(struct nnv_context *s, const struct nnv_fixture_kind *kind);
+/**
+ * Adds c for executions that end with an error of their own: operations that are given a number out of range,
+ * and fixtures whose inputs do not fit each other.
+ */
+NNV_USE_RESULT enum nnv_status nnv_isolation_list_errors(struct nnv_case_list *list, struct nnv_case c, int tier,
+                                                         struct nnv_err *err);
+/** Such a case. */
+void nnv_isolation_leak_errors(struct nnv_context *s, const struct nnv_case *c);
 /* isolation_killed.c */
 void nnv_isolation_client_killed(struct nnv_context *s, const struct nnv_fixture_kind *kind);
 

@@ -11,6 +11,7 @@
 #include "harness/suites/cache/cache.h"
 #include "harness/suites/isolation/isolation.h"
 #include "harness/suites/kit/cases.h"
+#include "randgraph/single/single.h"
 
 /*
  * Memory may grow now and then: pools, stacks, fragments, an arena of malloc for each thread until all threads have
@@ -115,6 +116,7 @@ struct leak {
     struct nnvts_device *device;
     struct nnv_cache_files files; /**< of caches */
     struct nnv_arena *scratch;    /**< reset by each repeat: what nnvts needs does not grow */
+    struct nnv_fixture wrong;     /**< the model with inputs that it can't compute with */
 };
 
 static bool execute(struct leak *l, struct nnvts_prepared_model *prepared) {
@@ -214,6 +216,23 @@ static bool one_failure(void *context) {
     return nnv_expect(l->s, status != NNVTS_STATUS_NONE, "an output in a pool that does not exist was accepted");
 }
 
+/** An execution whose deadline has passed; whether that is missed is not judged here. */
+static bool one_late(void *context) {
+    struct leak *l = context;
+    struct nnv_execution x = nnv_execution_make(NNV_MODE_SYNC, l->tenant->prepared, &l->tenant->values);
+    x.config.deadline_ns = 1;
+    nnv_request_reset(&l->tenant->values);
+    return nnv_context_try(l->s, &x);
+}
+
+/** An execution of wrong inputs; what it answers is not judged here. */
+static bool one_error(void *context) {
+    struct leak *l = context;
+    nnv_request_reset(&l->tenant->values);
+    nnv_context_sync(l->s, l->tenant->prepared, &l->tenant->values);
+    return true;
+}
+
 static void load(const struct leak *l, const struct nnvts_cache *cache) {
     struct nnv_preparation p = {.device = l->device, .abi = &l->tenant->fixture.model, .phase = l->s->env->phase};
     nnv_prepare_from_cache(&p, cache, NNVTS_NO_TIME);
@@ -252,17 +271,28 @@ static bool open_files(struct leak *l) {
     return nnv_cache_open(l->s, models, datas, 0, &l->files);
 }
 
-static void leak(struct nnv_context *s, const struct nnv_fixture_kind *kind, const char *what, uint32_t part,
-                 repeat_fn fn) {
+/** What the thing that is repeated needs beside the model, which was executed once. */
+static bool make_ready(struct leak *l, repeat_fn fn) {
+    struct nnv_tenant *t = l->tenant;
+    if (fn == one_burst) return nnv_context_needs(l->s, t->prepared, NNV_MODE_BURST);
+    if (fn == one_fenced) return nnv_context_needs(l->s, t->prepared, NNV_MODE_FENCED);
+    if (fn == one_cache) return open_files(l);
+    return fn != one_error || nnv_context_request(&t->context, &l->wrong, NNV_POOL_READ_ONLY, &t->values);
+}
+
+/** Of the fixture; or of a spec, with the inputs that are wrong. */
+static void leak_of(struct nnv_context *s, const struct nnv_fixture_kind *kind, const struct nnv_spec *spec,
+                    const struct nnv_spec *wrong, const char *what, uint32_t part, repeat_fn fn) {
     struct nnv_tenant tenant;
     if (!nnv_tenant_open(s, &tenant)) return;
     struct leak l = {.s = s, .tenant = &tenant, .device = tenant.client.device, .scratch = nnv_arena_new()};
     if (!l.scratch) nnv_context_error(s, NNV_OUT_OF_MEMORY);
-    if (l.scratch && nnv_tenant_prepare(&tenant, kind, s->env->config->seed) && nnv_tenant_execute(&tenant)) {
-        const bool ready = fn == one_burst    ? nnv_context_needs(s, tenant.prepared, NNV_MODE_BURST)
-                           : fn == one_fenced ? nnv_context_needs(s, tenant.prepared, NNV_MODE_FENCED)
-                           : fn == one_cache  ? open_files(&l)
-                                              : true;
+    if (l.scratch &&
+        (spec ? nnv_tenant_take(&tenant, spec) : nnv_tenant_prepare(&tenant, kind, s->env->config->seed)) &&
+        nnv_tenant_execute(&tenant)) {
+        l.wrong = tenant.fixture;
+        if (wrong) l.wrong.spec = wrong;
+        const bool ready = make_ready(&l, fn);
         if (fn == one_fenced) nnv_request_state_outputs(&tenant.values, true); /* fences report no shapes */
         if (ready) measure(s, what, nnv_tier(s->env->config) == NNV_AMOUNT_FULL ? 4 * part : part, fn, &l);
         nnv_context_check_memory(s, what, &tenant.values);
@@ -270,6 +300,11 @@ static void leak(struct nnv_context *s, const struct nnv_fixture_kind *kind, con
     nnv_cache_close(&l.files);
     nnv_arena_free(l.scratch);
     nnv_tenant_leave(&tenant);
+}
+
+static void leak(struct nnv_context *s, const struct nnv_fixture_kind *kind, const char *what, uint32_t part,
+                 repeat_fn fn) {
+    leak_of(s, kind, NULL, NULL, what, part, fn);
 }
 
 void nnv_isolation_leak_devices(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
@@ -293,6 +328,83 @@ void nnv_isolation_leak_refusals(struct nnv_context *s, const struct nnv_fixture
 void nnv_isolation_leak_failures(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
     leak(s, kind, "execution that fails", PART, one_failure);
 }
+void nnv_isolation_leak_late(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
+    leak(s, kind, "execution whose deadline has passed", PART_OF_EXECUTIONS, one_late);
+}
 void nnv_isolation_leak_caches(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
     leak(s, kind, "cache that is saved, loaded and damaged", PART, one_cache);
+}
+
+/* ------------------------------------------------------- errors of the execution itself */
+
+/** Operations whose inputs may be a number that leads out of a tensor, or makes none of that size. */
+static const int32_t numbered[] = {ANEURALNETWORKS_EMBEDDING_LOOKUP, ANEURALNETWORKS_GATHER, ANEURALNETWORKS_ROI_ALIGN,
+                                   ANEURALNETWORKS_ROI_POOLING, ANEURALNETWORKS_RESHAPE};
+
+enum nnv_status nnv_isolation_list_errors(struct nnv_case_list *list, struct nnv_case c, int tier,
+                                          struct nnv_err *err) {
+    static const char row[] = "isolation/leak_errors";
+    enum nnv_status st = tier == NNV_AMOUNT_SMOKE ? NNV_OK : nnv_list_fixtures(list, row, c, "open_", err);
+    for (size_t i = 0; i < sizeof numbered / sizeof *numbered; i++) {
+        const struct nnv_op *op = nnv_op(numbered[i]);
+        for (int sig = 0; sig < op->nsigs && !st; sig++) {
+            char types[96];
+            if (tier != NNV_AMOUNT_FULL && (sig > tier || (tier == NNV_AMOUNT_SMOKE && i > 0))) continue;
+            c.op = op->name;
+            c.type = nnv_type(op->sigs[sig].type[NNV_T])->tag;
+            c.b = (uint64_t)sig;
+            c.data = op;
+            st = nnv_list_case(list, c, err, "%s/%s_%s", row, op->name,
+                               nnv_single_sig_name(op, sig, types, sizeof types));
+        }
+    }
+    return st;
+}
+
+/** All elements of tensors that are numbers become one that is out of range. */
+static bool spoil_numbers(struct nnv_context *s, struct nnv_spec *spec) {
+    enum { OUT_OF_RANGE = 70001 };
+    const struct nnv_subgraph *main = &spec->model.main;
+    for (uint32_t i = 0; i < main->nin; i++) {
+        struct nnv_value *v = &spec->inputs[i];
+        const size_t count = v->bytes / sizeof(int32_t);
+        int32_t *to;
+        if (main->operands[main->in[i]].type != ANEURALNETWORKS_TENSOR_INT32 || count == 0) continue;
+        if (!(to = NNV_NEW(s->env->arena, int32_t, count))) return nnv_context_error(s, NNV_OUT_OF_MEMORY);
+        for (size_t k = 0; k < count; k++) to[k] = OUT_OF_RANGE;
+        v->data = to;
+    }
+    return true;
+}
+
+/** The last input of those whose extents the model leaves open has a row less than the others. */
+static void shorten(struct nnv_spec *spec) {
+    struct nnv_value *v = &spec->inputs[spec->model.main.nin - 1];
+    v->bytes -= v->bytes / v->dims[0];
+    v->dims[0]--;
+}
+
+void nnv_isolation_leak_errors(struct nnv_context *s, const struct nnv_case *c) {
+    const struct nnv_single what = {
+        .op = c->data, .sig = (int)c->b, .plan = NNV_PLAN_INPUTS, .seed = s->env->config->seed, .name = c->name};
+    struct nnv_spec *spec;
+    struct nnv_err err = {0};
+    const enum nnv_status st = what.op ? nnv_single_build(&what, s->env->arena, &spec, &err)
+                                       : nnv_fixture_build(nnv_case_fixture(c), what.seed, s->env->arena, &spec, &err);
+    if (st != NNV_OK) {
+        nnv_context_error(s, "%s", err.text);
+        return;
+    }
+    struct nnv_spec wrong = *spec;
+    if (!nnv_result_level(s->env, spec->min_version, s->result)) return;
+    wrong.inputs = nnv_arena_copy(s->env->arena, spec->inputs, spec->model.main.nin * sizeof *spec->inputs);
+    if (!wrong.inputs) {
+        nnv_context_error(s, NNV_OUT_OF_MEMORY);
+        return;
+    }
+    if (!what.op)
+        shorten(&wrong);
+    else if (!spoil_numbers(s, &wrong))
+        return;
+    leak_of(s, NULL, spec, &wrong, "execution of inputs that are out of range", PART_OF_EXECUTIONS, one_error);
 }
