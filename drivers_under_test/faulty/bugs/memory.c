@@ -37,6 +37,16 @@ static enum nnvts_status copy_once(struct nnvts_buffer *self, const struct nnvts
     return their_buffer.copy_from(self, source, dimensions, dimension_count);
 }
 
+static enum nnvts_status copy_growing(struct nnvts_buffer *self, const struct nnvts_memory *source,
+                                      const uint32_t *dimensions, uint32_t dimension_count) {
+    static uint64_t held;
+    static uint32_t last;
+    if (last == self->token && source->size < held) return NNVTS_STATUS_INVALID_ARGUMENT;
+    last = self->token;
+    held = source->size;
+    return their_buffer.copy_from(self, source, dimensions, dimension_count);
+}
+
 static void keep(struct nnvts_buffer *self) { (void)self; }
 
 /* ----------------------------------------------------------------- descriptions */
@@ -117,6 +127,8 @@ static const struct bug bugs[] = {
         .buffer = {.copy_to = give_any}),
     BUG("memory-filled-once", "a buffer that keeps an old value", "second copies into a buffer",
         .buffer = {.copy_from = copy_once}),
+    BUG("memory-never-shrinks", "a buffer that stays as large as its largest value",
+        "copies of less than a buffer of open extents holds", .buffer = {.copy_from = copy_growing}),
     BUG("memory-same-token", "two buffers with one token", "all buffers", .buffer = {.token = 1}),
     BUG("memory-never-released", "a token that is known after the buffer's release", "released buffers",
         .buffer = {.release = keep}),

@@ -422,13 +422,17 @@ void nnv_context_close(struct nnv_context *s, struct nnv_execution *x) {
     nnv_execution_close(x);
 }
 
-bool nnv_context_try(struct nnv_context *s, struct nnv_execution *x) {
+bool nnv_context_attempt(struct nnv_context *s, struct nnv_execution *x) {
     if (!nnv_context_open(s, x)) return false;
     nnv_context_enter(s, NNV_PHASE_EXECUTE);
     const bool launched = nnv_execution_launch(x);
-    bool ok = nnv_expect_kept(s, x->call, &x->breach, launched && x->mode == NNV_MODE_FENCED ? 1 : 0);
-    if (launched) ok = nnv_context_wait(s, x) && ok;
-    nnv_context_close(s, x);
+    const bool ok = nnv_expect_kept(s, x->call, &x->breach, launched && x->mode == NNV_MODE_FENCED ? 1 : 0);
+    return launched ? nnv_context_wait(s, x) && ok : ok;
+}
+
+bool nnv_context_try(struct nnv_context *s, struct nnv_execution *x) {
+    const bool ok = nnv_context_attempt(s, x);
+    if (x->open) nnv_context_close(s, x);
     return ok;
 }
 

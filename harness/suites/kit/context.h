@@ -138,7 +138,9 @@ bool nnv_context_wait(struct nnv_context *s, struct nnv_execution *x);
 bool nnv_context_run(struct nnv_context *s, struct nnv_execution *x);
 /** Releases what the execution holds unless the worker is damaged. */
 void nnv_context_close(struct nnv_context *s, struct nnv_execution *x);
-/** One execution and its release. The launch may be refused: x->status is then the launch's, and not judged either. */
+/** As nnv_context_run, but the launch may be refused: x->status is then the launch's, and not judged either. */
+bool nnv_context_attempt(struct nnv_context *s, struct nnv_execution *x);
+/** One attempt and its release. */
 bool nnv_context_try(struct nnv_context *s, struct nnv_execution *x);
 /** What one synchronous execution of the request as it is answers, by the usual configuration; nothing is judged. */
 enum nnvts_status nnv_context_sync(struct nnv_context *s, struct nnvts_prepared_model *prepared, struct nnv_request *r);

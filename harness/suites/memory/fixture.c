@@ -204,7 +204,27 @@ bool nnv_memory_check(struct nnv_memory_fixture *b, const char *call, enum nnvts
     return nnv_context_check_values(b->s, call, status, &b->values);
 }
 
+/** Pools keep their tokens as long as they are the same memory. */
+static void number_pools(struct nnv_memory_fixture *b) {
+    enum { DEVICE = 1000 };
+    for (uint32_t i = 0; i < b->values.abi.pool_count; i++)
+        b->tokens[i] = i < 2 ? 2 * b->generation + i : DEVICE + (int64_t)b->pools[i].token;
+}
+
+/** What was opened serves all executions. */
+static bool run_in_mode(struct nnv_memory_fixture *b) {
+    struct nnv_execution *x = &b->run;
+    char call[96];
+    if (!x->open) *x = nnv_execution_make(b->mode, b->prepared, &b->values);
+    x->tokens = b->tokens;
+    number_pools(b);
+    if (!nnv_context_run(b->s, x)) return false;
+    snprintf(call, sizeof call, "%s with device memory", x->call);
+    return nnv_memory_check(b, call, x->status);
+}
+
 bool nnv_memory_run(struct nnv_memory_fixture *b) {
     nnv_memory_request(b);
+    if (b->mode != NNV_MODE_SYNC) return run_in_mode(b);
     return nnv_memory_check(b, "execute with device memory", nnv_memory_execute(b, b->prepared));
 }

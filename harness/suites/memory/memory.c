@@ -2,7 +2,6 @@
 /** @file memory.c The suite "memory": device memory, from allocation through copies and executions to release. */
 #include "harness/suites/memory/memory.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "harness/suites/suites.h"
@@ -60,20 +59,9 @@ static void all(struct nnv_memory_fixture *b) { run_twice(b, true, true); }
 /** All arguments in device memory, in a mode of execution; what is opened for it serves several executions. */
 static void in_mode(struct nnv_memory_fixture *b, enum nnv_mode mode) {
     const int times = mode == NNV_MODE_BURST || mode == NNV_MODE_REUSABLE ? 3 : 1;
-    struct nnv_execution x = nnv_execution_make(mode, b->prepared, &b->values);
-    int64_t tokens[2 + NNV_MEMORY_MAX];
-    char call[96];
-    for (int i = 0; i < 2 + NNV_MEMORY_MAX; i++) tokens[i] = 100 + i;
-    x.tokens = tokens;
+    b->mode = mode;
     if (!nnv_context_needs(b->s, b->prepared, mode) || !nnv_memory_use_all(b, true, true)) return;
-    for (int i = 0; i < times; i++) {
-        nnv_memory_request(b);
-        if (!nnv_context_run(b->s, &x)) break;
-        if (mode == NNV_MODE_ASYNC) b->values.result.shape_count = 0; /* the suite exec judges what callbacks report */
-        snprintf(call, sizeof call, "%s with device memory", x.call);
-        if (!nnv_memory_check(b, call, x.status)) break;
-    }
-    nnv_context_close(b->s, &x);
+    for (int i = 0; i < times && nnv_memory_run(b); i++) {}
 }
 static void burst(struct nnv_memory_fixture *b) { in_mode(b, NNV_MODE_BURST); }
 static void reusable(struct nnv_memory_fixture *b) { in_mode(b, NNV_MODE_REUSABLE); }
@@ -108,6 +96,7 @@ static bool go_on_with(struct nnv_memory_fixture *b, const struct nnv_value *inp
     if (!spec) return nnv_context_error(b->s, NNV_OUT_OF_MEMORY);
     *spec = *b->fixture.spec;
     spec->inputs = (struct nnv_value *)inputs;
+    b->generation++;
     return nnv_context_model(b->s, spec, &b->fixture) &&
            nnv_context_request(b->s, &b->fixture, NNV_POOL_READ_ONLY, &b->values);
 }
@@ -232,6 +221,33 @@ static void open_extents(struct nnv_memory_fixture *b) {
     nnv_memory_run(b);
 }
 
+static void open_mode(struct nnv_memory_fixture *b, enum nnv_mode mode) {
+    b->mode = mode;
+    if (nnv_context_needs(b->s, b->prepared, mode)) open_extents(b);
+}
+static void open_burst(struct nnv_memory_fixture *b) { open_mode(b, NNV_MODE_BURST); }
+static void open_async(struct nnv_memory_fixture *b) { open_mode(b, NNV_MODE_ASYNC); }
+
+/* Copies of a value, of its first row, and of all again: the buffer is as large as the last one. */
+static void open_copy(struct nnv_memory_fixture *b) {
+    const struct nnv_subgraph *main = &b->fixture.spec->model.main;
+    for (uint32_t i = 0; i < main->nin; i++) {
+        const struct nnv_value *v = nnv_memory_value(b, i, true);
+        struct nnvts_buffer *buffer = allocate_open(b, i, true);
+        uint32_t dims[NNV_MAX_RANK];
+        if (!buffer) return;
+        memcpy(dims, v->dims, v->rank * sizeof *dims);
+        for (int step = 0; step < 3; step++) {
+            dims[0] = step == 1 ? 1 : v->dims[0];
+            const size_t bytes = v->bytes / v->dims[0] * dims[0];
+            const enum nnvts_status st = nnv_memory_copy_from(b, buffer, v->data, bytes, dims, v->rank);
+            if (!nnv_expect_status(b->s, "copy_from of another extent", st, NNVTS_STATUS_NONE) ||
+                !nnv_memory_holds(b, buffer, v->data, bytes))
+                return;
+        }
+    }
+}
+
 static void open_hint(struct nnv_memory_fixture *b) {
     if (!nnv_memory_use_all(b, true, true)) return;
     say_nothing(b);
@@ -292,6 +308,9 @@ static const struct nnv_memory_case cases[] = {
     {"chain", chain, NNV_MEMORY_LINK},
     {"two_inputs", two_inputs, NNV_MEMORY_LINK},
     {"open_extents", open_extents, NNV_MEMORY_OPEN},
+    {"open_burst", open_burst, NNV_MEMORY_OPEN},
+    {"open_async", open_async, NNV_MEMORY_OPEN},
+    {"open_copy", open_copy, NNV_MEMORY_OPEN},
     {"open_hint", open_hint, NNV_MEMORY_OPEN},
     {"open_copy_refused", open_copy_refused, NNV_MEMORY_OPEN},
     {"open_request_refused", open_request_refused, NNV_MEMORY_OPEN},
@@ -329,6 +348,7 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
 }
 
 static void end(struct nnv_memory_fixture *b) {
+    if (b->run.open) nnv_context_close(b->s, &b->run);
     for (uint32_t i = 0; i < b->owned_count && !b->s->result->worker_damaged; i++) b->owned[i]->release(b->owned[i]);
     nnv_context_release(b->s, b->prepared);
     nnv_context_end(b->s);

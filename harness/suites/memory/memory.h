@@ -27,6 +27,10 @@ struct nnv_memory_fixture {
     uint32_t use_count;
     struct nnvts_buffer *owned[NNV_MEMORY_MAX]; /**< what nnv_memory_end releases */
     uint32_t owned_count;
+    enum nnv_mode mode;                 /**< of nnv_memory_run */
+    struct nnv_execution run;           /**< unless the mode is synchronous: open from the first to the last */
+    int64_t tokens[2 + NNV_MEMORY_MAX]; /**< of the request's pools, for bursts */
+    uint32_t generation;                /**< of the shared pools: how often the fixture went on with other inputs */
 };
 
 enum nnv_memory_models {
@@ -90,7 +94,7 @@ void nnv_memory_request(struct nnv_memory_fixture *b);
 enum nnvts_status nnv_memory_execute(struct nnv_memory_fixture *b, struct nnvts_prepared_model *prepared);
 /** Fetches outputs from their buffers and checks all values; `call` gave the status. */
 bool nnv_memory_check(struct nnv_memory_fixture *b, const char *call, enum nnvts_status status);
-/** nnv_memory_request, _execute by the fixture's prepared model, _check. */
+/** nnv_memory_request, an execution of the fixture's prepared model in its mode, _check. */
 bool nnv_memory_run(struct nnv_memory_fixture *b);
 
 #endif

@@ -16,7 +16,7 @@ struct fixture {
     struct nnv_fixture fixture;
     struct nnvts_prepared_model *prepared;
     struct nnv_request values;
-    enum nnv_mode mode;
+    struct nnv_execution run; /**< what is opened for the first execution serves all */
     uint64_t arg;
 };
 
@@ -62,26 +62,27 @@ static bool judge(struct fixture *b, const char *call, const struct nnv_executio
                       "%s missed its deadline, but reports timings", call);
 }
 
-static bool execute(struct fixture *b, struct nnv_execution *x, const char *call, bool may_miss) {
+static bool execute(struct fixture *b, const char *call, bool may_miss) {
     nnv_request_reset(&b->values);
-    return nnv_context_try(b->s, x) && judge(b, call, x, may_miss);
+    return nnv_context_attempt(b->s, &b->run) && judge(b, call, &b->run, may_miss);
 }
 
-/* A deadline, and then none: nothing of the first may be left. */
+/* A deadline, then none, then one again: of no execution anything may be left for the next. */
 static void execute_by(struct fixture *b) {
-    struct nnv_execution run = nnv_execution_make(b->mode, b->prepared, &b->values);
-    run.config.deadline_ns = deadline(b->arg);
-    if (!execute(b, &run, "an execution with a deadline", b->arg != FAR)) return;
-    run.config.deadline_ns = NNVTS_NO_TIME;
-    execute(b, &run, "an execution without a deadline, behind one with,", false);
+    b->run.config.deadline_ns = deadline(b->arg);
+    if (!execute(b, "an execution with a deadline", b->arg != FAR)) return;
+    b->run.config.deadline_ns = NNVTS_NO_TIME;
+    if (!execute(b, "an execution without a deadline, behind one with,", false)) return;
+    b->run.config.deadline_ns = deadline(b->arg);
+    execute(b, "an execution with a deadline, behind one without,", b->arg != FAR);
 }
 
 static void fenced_duration(struct fixture *b) {
-    struct nnv_execution run = nnv_execution_make(NNV_MODE_FENCED, b->prepared, &b->values);
-    run.duration_ns = b->arg;
-    if (!execute(b, &run, "a fenced execution with a duration", b->arg != FAR)) return;
-    run.duration_ns = NNVTS_NO_TIME;
-    execute(b, &run, "a fenced execution without a duration, behind one with,", false);
+    b->run.mode = NNV_MODE_FENCED;
+    b->run.duration_ns = b->arg;
+    if (!execute(b, "a fenced execution with a duration", b->arg != FAR)) return;
+    b->run.duration_ns = NNVTS_NO_TIME;
+    execute(b, "a fenced execution without a duration, behind one with,", false);
 }
 
 /*
@@ -90,22 +91,21 @@ static void fenced_duration(struct fixture *b) {
  */
 static void work(struct fixture *b) {
     enum { TRIES = 2, FACTOR = 10 };
-    struct nnv_execution run = nnv_execution_make(b->mode, b->prepared, &b->values);
     uint64_t whole_ns = 0;
     for (int i = 0; i < 3; i++) {
-        if (!execute(b, &run, "an execution without a deadline", false)) return;
-        if (run.ns > whole_ns) whole_ns = run.ns;
+        if (!execute(b, "an execution without a deadline", false)) return;
+        if (b->run.ns > whole_ns) whole_ns = b->run.ns;
     }
     for (uint64_t share = 0; share <= 8; share++) {
         const uint64_t limit_ns = FACTOR * whole_ns + WORK_SLACK_NS;
         for (int i = 0; i < TRIES; i++) {
-            run.config.deadline_ns = nnv_now_ns() + whole_ns * share / 4;
-            if (!execute(b, &run, "an execution with a deadline", true)) return;
-            if (run.ns <= limit_ns) break;
+            b->run.config.deadline_ns = nnv_now_ns() + whole_ns * share / 4;
+            if (!execute(b, "an execution with a deadline", true)) return;
+            if (b->run.ns <= limit_ns) break;
         }
-        if (!nnv_expect(b->s, run.ns <= limit_ns,
+        if (!nnv_expect(b->s, b->run.ns <= limit_ns,
                         "with a deadline %llu ms away the answer took %llu ms; without a deadline it takes %llu ms",
-                        (unsigned long long)(whole_ns * share / 4000000), (unsigned long long)run.ns / 1000000,
+                        (unsigned long long)(whole_ns * share / 4000000), (unsigned long long)b->run.ns / 1000000,
                         (unsigned long long)whole_ns / 1000000))
             return;
     }
@@ -212,9 +212,8 @@ static void cache_by(struct fixture *b) {
 /* --------------------------------------------------------------------- loops */
 
 static void loop_ends(struct fixture *b) {
-    struct nnv_execution run = nnv_execution_make(b->mode, b->prepared, &b->values);
-    run.config.loop_timeout_ns = b->arg;
-    execute(b, &run, "a loop of a few iterations", false);
+    b->run.config.loop_timeout_ns = b->arg;
+    execute(b, "a loop of a few iterations", false);
 }
 
 /* The same prepared model, given a step of 0: its loop never ends. loop_ns: its timeout; by_ns: its deadline. */
@@ -230,7 +229,7 @@ static void endless(struct fixture *b, uint64_t loop_ns, uint64_t by_ns, uint64_
     }
     forever.spec = spec;
     if (!nnv_context_request(s, &forever, NNV_POOL_READ_ONLY, &values)) return;
-    struct nnv_execution run = nnv_execution_make(b->mode, b->prepared, &values);
+    struct nnv_execution run = nnv_execution_make(b->run.mode, b->prepared, &values);
     run.config.loop_timeout_ns = loop_ns;
     if (by_ns != NNVTS_NO_TIME) run.config.deadline_ns = deadline(by_ns);
     if (!nnv_context_try(s, &run)) return;
@@ -242,8 +241,7 @@ static void endless(struct fixture *b, uint64_t loop_ns, uint64_t by_ns, uint64_
                (unsigned long long)run.ns / 1000000,
                (unsigned long long)(loop_ns == NNVTS_NO_TIME ? NNVTS_LOOP_TIMEOUT_DEFAULT_NS : loop_ns) / 1000000);
     /* And a loop that ends still does. */
-    struct nnv_execution again = nnv_execution_make(b->mode, b->prepared, &b->values);
-    execute(b, &again, "a loop of a few iterations, behind one without end,", false);
+    execute(b, "a loop of a few iterations, behind one without end,", false);
 }
 
 static void loop_endless(struct fixture *b) { endless(b, b->arg, NNVTS_NO_TIME, b->arg + SLACK_NS); }
@@ -331,7 +329,7 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
 
 static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_result *result) {
     struct nnv_context s;
-    struct fixture b = {.s = &s, .mode = (enum nnv_mode)c->c, .arg = cases[c->a].arg};
+    struct fixture b = {.s = &s, .arg = cases[c->a].arg};
     struct nnv_spec *spec;
     struct nnv_err err = {0};
     nnv_context_begin(&s, env, result);
@@ -342,7 +340,9 @@ static void run(struct nnv_case_env *env, const struct nnv_case *c, struct nnv_r
         nnv_request_state_outputs(&b.values, true); /* as fenced executions need it */
         const bool ready = cases[c->a].prepares ? nnv_context_supports(&s, &b.fixture)
                                                 : (b.prepared = nnv_context_prepare(&s, &b.fixture)) != NULL;
+        b.run = nnv_execution_make((enum nnv_mode)c->c, b.prepared, &b.values);
         if (ready) cases[c->a].run(&b);
+        if (b.run.open) nnv_context_close(&s, &b.run);
     }
     nnv_context_release(&s, b.prepared);
     nnv_context_end(&s);
