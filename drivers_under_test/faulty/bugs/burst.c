@@ -145,6 +145,13 @@ static enum nnvts_status at_any_time(struct burst *b, const struct burst_call *k
     return b->prepared->execute(b->prepared, k->request, k->config, k->result);
 }
 
+/** Neither deadlines nor times. */
+static enum nnvts_status ignore_config(struct burst *b, const struct burst_call *k) {
+    struct burst_call own = *k;
+    own.config = NULL;
+    return pass(b, &own);
+}
+
 static const struct bug bugs[] = {
     BUG("burst-idle", "a burst that computes nothing", "all bursts", .burst_execute = idle),
     BUG("burst-keeps-released", "a released memory that is used on", "all bursts", .burst_execute = keep_named),
@@ -157,6 +164,8 @@ static const struct bug bugs[] = {
     BUG("burst-any-token", "tokens that are none, accepted", "all bursts", .burst_execute = take_any_token,
         .burst_release = release_any_token),
     BUG("burst-unknown-token", "release of an unknown token refused", "all bursts", .burst_release = refuse_release),
+    BUG("burst-config-ignored", "deadlines and measuring that bursts do not know", "all bursts",
+        .burst_execute = ignore_config),
     BUG("burst-concurrent", "calls of one burst served at the same time", "all bursts", .burst_execute = at_any_time),
 };
 const struct bug_group bugs_burst = {bugs, sizeof bugs / sizeof *bugs};

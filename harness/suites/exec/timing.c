@@ -13,6 +13,24 @@ static void in_order(struct nnv_exec *x) {
         }
 }
 
+/** Whoever tells times where it executes synchronously tells them in other modes, too. */
+static void each_mode(struct nnv_exec *x) {
+    bool told = false;
+    for (int mode = 0; mode < NNV_MODES; mode++) {
+        struct nnv_execution e = nnv_execution_make((enum nnv_mode)mode, x->prepared, &x->values);
+        const struct nnvts_timing *t = &x->values.result.timing;
+        if (!nnv_mode_offered(x->prepared, e.mode)) continue;
+        e.config.measure_timing = true;
+        nnv_request_reset(&x->values);
+        nnv_request_state_outputs(&x->values, mode == NNV_MODE_FENCED);
+        if (!nnv_context_try(x->s, &e) || !nnv_expect_status(x->s, e.call, e.status, NNVTS_STATUS_NONE)) return;
+        const bool tells = t->in_driver_ns != NNVTS_NO_TIME || t->on_device_ns != NNVTS_NO_TIME;
+        if (mode == NNV_MODE_SYNC) told = tells;
+        nnv_expect(x->s, tells || !told, "synchronous executions tell their times where asked, but %s do not",
+                   nnv_mode_words(e.mode));
+    }
+}
+
 /** An execution that was refused took no time. */
 static void refused(struct nnv_exec *x) {
     struct nnvts_request request = x->values.abi;
@@ -82,6 +100,7 @@ static void grows(struct nnv_exec *x) {
 
 static const struct nnv_exec_case cases[] = {
     {.name = "in_order", .run = in_order},
+    {.name = "each_mode", .run = each_mode},
     {.name = "refused", .run = refused, .only = "add_"},
     {.name = "grows", .run = grows, .alone = true},
 };
