@@ -132,7 +132,8 @@ static enum nnv_status add(struct listing *l, const struct nnv_single *w, struct
 
 static int clamp(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; }
 
-/* Lines along the last axis, blocks along the first, all alike; limits that begin at other places. */
+/* Lines along the last axis, blocks along the first, all alike; limits that begin at other places, or in other layouts.
+ */
 enum { KINDS_OF_LINES = 3, TURNS_OF_LIMITS = 3 };
 
 /* Cases of mistakes that a signature has: as many as the tier says, and all signatures together have each mistake. */
@@ -148,7 +149,7 @@ static int count_of(const struct tier *t, const struct nnv_single *w) {
     case NNV_FILL_SWEEP:
         return w->variant == 0 ? clamp(nnv_single_sweep_cases(w->op, w->sig), 0, t->sweep) : 0;
     case NNV_FILL_LIMITS:
-        if (w->op->unary && t->thin > 0) return w->variant == 0 ? TURNS_OF_LIMITS : 0;
+        if (of_signature(w) && t->thin > 0) return w->variant == 0 ? TURNS_OF_LIMITS : 0;
         return of_signature(w) ? w->variant == 0 : (place + 1) % t->stride == 0;
     case NNV_FILL_NORMAL:
         return place % t->stride == 0 ? clamp(t->budget / combinations, t->least, t->most) : 0;

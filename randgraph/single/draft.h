@@ -45,9 +45,14 @@ NNV_USE_RESULT enum nnv_status nnv_single_add_inputs(struct nnv_single_draft *b,
 bool nnv_single_scaled_row(const struct nnv_single *w, int32_t row[NNV_MAX_FACTORS]);
 /** True for comparisons: NNAPI's own implementation compares the bytes of booleans, not what they stand for. */
 bool nnv_single_compares_bytes(const struct nnv_op *op);
+/** True if the operation takes any number, also NaN: it compares or chooses. */
+bool nnv_single_takes_any(const struct nnv_op *op);
 /** True if a tensor of type T has edges or limits in this signature. */
 bool nnv_single_has_limits(const struct nnv_op *op, int sig);
-/** Modes SWEEP and LIMITS of an elementwise operation: gives all tensors the shape that holds all codes or numbers. */
+/** 1 + the activation that a case at the limits of an operation on pairs has, if it has one; 0: as its sample says. */
+int nnv_sweep_fused(const struct nnv_single *w);
+/** Modes SWEEP and LIMITS of an elementwise operation: gives all tensors the shape that holds all codes or numbers; of
+ * each three cases at the limits of pairs one has the second tensor as a constant, and one has odd rows of rank 4. */
 void nnv_sweep_shape(const struct nnv_single_draft *b);
 /** The same modes, any operation: how the slot's values go through them. f has its other members. */
 NNV_USE_RESULT enum nnv_status nnv_sweep_fill(const struct nnv_single_draft *b, const struct nnv_slot *slot,

@@ -14,12 +14,12 @@ NNV_USE_RESULT enum nnv_status nnv_exact_absolute(const struct nnv_spec *spec, c
                                                   struct nnv_arena *arena, struct nnv_spec **out, struct nnv_err *err);
 
 /**
- * Makes the first and the last element of the spec's first input plus and minus infinity, if it is a tensor of floats,
- * and the second NaN if nan says that its results are defined; where inputs are compared, of both. Evaluates the
- * expected outputs afresh. The spec stays as it is if no output shows an infinity (and nothing is compared), one shows
- * a NaN without nan, or memory runs out.
+ * Makes the first and the last element of the spec's first input of floats plus and minus infinity, and the second NaN
+ * if nan says that its results are defined; of the first two such inputs if both says that they are compared or chosen
+ * from. Evaluates the expected outputs afresh. The spec stays as it is if no output shows an infinity (but with both),
+ * one shows a NaN without nan, or memory runs out.
  */
-void nnv_infinite_values(struct nnv_spec *spec, bool nan, bool compared, struct nnv_arena *arena);
+void nnv_infinite_values(struct nnv_spec *spec, bool nan, bool both, struct nnv_arena *arena);
 
 /**
  * Plants a mistake into the draft's valid spec: of those that the operation's rules notice, by the index of the case

@@ -125,6 +125,7 @@ static enum nnv_status draw(struct nnv_single_draft *b, int attempt, struct nnv_
     s->rng = nnv_rng_make(w->seed, key, place);
     s->arena = b->arena;
     s->form = w->op->forms;
+    s->fused = nnv_sweep_fused(w);
     b->rng = nnv_rng_make(w->seed, key + 1, place);
     enum nnv_status st = set_row(b, attempt, err);
     if (st) return st;
@@ -370,10 +371,10 @@ static enum nnv_status edge_case(struct nnv_single_draft *b, struct nnv_err *err
         st = attempt(b, n, &golden, err);
         if (!st && nnv_results_finite(b) && !nnv_results_open(b)) break;
     }
-    const bool plain = b->what->op->rounding == NNV_ROUND_NONE && !b->what->op->check_subgraphs && !b->what->op->sizes;
-    const bool compared = nnv_single_compares_bytes(b->what->op);
+    const bool any = nnv_single_takes_any(b->what->op), exactly = any || b->what->op->rounding == NNV_ROUND_NONE;
+    const bool plain = exactly && !b->what->op->check_subgraphs && !b->what->op->sizes;
     if (!st && plain && (b->what->index + b->what->variant) % 2 == 1)
-        nnv_infinite_values(b->spec, compared || only_moves(b), compared, b->arena);
+        nnv_infinite_values(b->spec, any || only_moves(b), any, b->arena);
     return st;
 }
 

@@ -66,9 +66,9 @@ enum nnv_status nnv_exact_absolute(const struct nnv_spec *spec, const struct nnv
 enum { LEAST = 3 }; /* elements: one that is finite must be left */
 
 /** True if outputs have infinities, or tell of them, and no NaN that is not defined. */
-static bool shows_infinity(const struct nnv_spec *spec, const struct nnv_golden *golden, bool nan, bool compared) {
+static bool shows_infinity(const struct nnv_spec *spec, const struct nnv_golden *golden, bool nan, bool both) {
     const struct nnv_subgraph *s = &spec->model.main;
-    bool any = compared;
+    bool any = both;
     for (uint32_t i = 0; i < s->nout; i++) {
         const int32_t type = s->operands[s->out[i]].type;
         const size_t size = nnv_type(type)->size;
@@ -82,11 +82,17 @@ static bool shows_infinity(const struct nnv_spec *spec, const struct nnv_golden 
     return any;
 }
 
+/** The first input of floats from input i on (SELECT begins with a condition), or the number of inputs. */
+static uint32_t next_floats(const struct nnv_subgraph *s, uint32_t i) {
+    while (i < s->nin && !nnv_is_float(s->operands[s->in[i]].type)) i++;
+    return i;
+}
+
 /** Puts them into a copy of the input; false if it has no room for them. */
 static bool put_infinities(struct nnv_value *v, int32_t type, bool nan, struct nnv_arena *arena) {
     const double above = INFINITY, below = -INFINITY, none = (double)NAN;
-    const size_t size = nnv_is_float(type) ? nnv_type(type)->size : 0;
-    char *data = size > 0 && v->bytes >= LEAST * size ? nnv_arena_copy(arena, v->data, v->bytes) : NULL;
+    const size_t size = nnv_type(type)->size;
+    char *data = v->bytes >= LEAST * size ? nnv_arena_copy(arena, v->data, v->bytes) : NULL;
     if (!data) return false;
     nnv_store(type, &above, 1, data);
     if (nan) nnv_store(type, &none, 1, data + size);
@@ -95,16 +101,17 @@ static bool put_infinities(struct nnv_value *v, int32_t type, bool nan, struct n
     return true;
 }
 
-void nnv_infinite_values(struct nnv_spec *spec, bool nan, bool compared, struct nnv_arena *arena) {
+void nnv_infinite_values(struct nnv_spec *spec, bool nan, bool both, struct nnv_arena *arena) {
     static const struct nnv_eval_options options = {.rows = 0};
     const struct nnv_subgraph *s = &spec->model.main;
     struct nnv_value *inputs = nnv_arena_copy(arena, spec->inputs, s->nin * sizeof *inputs);
     struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, s->nout);
-    if (s->nin == 0 || !inputs || !golden) return;
-    if (!put_infinities(&inputs[0], s->operands[s->in[0]].type, nan, arena)) return;
-    if (compared && s->nin > 1) put_infinities(&inputs[1], s->operands[s->in[1]].type, nan, arena);
+    const uint32_t first = next_floats(s, 0), second = next_floats(s, first + 1);
+    if (first >= s->nin || !inputs || !golden) return;
+    if (!put_infinities(&inputs[first], s->operands[s->in[first]].type, nan, arena)) return;
+    if (both && second < s->nin) put_infinities(&inputs[second], s->operands[s->in[second]].type, nan, arena);
     if (nnv_eval(&spec->model, inputs, &options, arena, golden, NULL) != NNV_OK) return;
-    if (!shows_infinity(spec, golden, nan, compared)) return;
+    if (!shows_infinity(spec, golden, nan, both)) return;
     spec->inputs = inputs;
     for (uint32_t i = 0; i < s->nout; i++) spec->outputs[i] = golden[i].value;
 }

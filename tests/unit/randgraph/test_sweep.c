@@ -138,6 +138,77 @@ static void test_limits_of_integers(void **state) {
     nnv_arena_free(arena);
 }
 
+/* How the three cases at the limits of an operation on pairs differ: each has all pairs of the first one. */
+static void test_limits_in_three_layouts(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    static const char *const names[] = {"ADD", "PRELU", "LESS", "SELECT"};
+    for (int i = 0; i < 4; i++) {
+        struct nnv_single w = of(names[i], ANEURALNETWORKS_TENSOR_FLOAT32, NNV_FILL_LIMITS);
+        const uint32_t first = i == 3;
+        const struct nnv_operand *a, *b;
+        size_t n, m, all;
+        const uint32_t *x = data_of(build(&w, arena), first, &all), fast = x[0];
+        w.index = 1; /* a constant, and a row where it may be broadcast */
+        const struct nnv_spec *s = build(&w, arena);
+        a = &s->model.main.operands[first], b = a + 1;
+        data_of(s, first, &n);
+        data_of(s, first + 1, &m);
+        assert_true(n == all && nnv_is_constant(b) && !nnv_is_constant(a));
+        assert_true(i == 3 ? b->rank == 2 && m == n : b->rank == 1 && m == a->dims[1]);
+        w.index = 2; /* rank 4, odd extents, the first tensor's numbers by columns */
+        s = build(&w, arena);
+        a = &s->model.main.operands[first], b = a + 1;
+        x = data_of(s, first, &n);
+        assert_true(n >= all && n % 2 == 1 && a->rank == 4 && b->rank == 4 && a->dims[3] % 4 == 1);
+        assert_true(x[0] == fast && x[1] != fast);
+    }
+    nnv_arena_free(arena);
+}
+
+/* One of the three has an activation, where the operation takes one; sums that INT32 can hold in each. */
+static void test_limits_with_activations(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_single w = of("ADD", ANEURALNETWORKS_TENSOR_FLOAT32, NNV_FILL_LIMITS);
+    size_t n, m;
+    w.index = 2;
+    assert_true(*(const int32_t *)data_of(build(&w, arena), 2, &n) != ANEURALNETWORKS_FUSED_NONE);
+    w = of("ADD", ANEURALNETWORKS_TENSOR_INT32, NNV_FILL_LIMITS);
+    for (w.index = 0; w.index < 3; w.index++) {
+        const struct nnv_spec *s = build(&w, arena);
+        const int32_t *a = data_of(s, 0, &n), *b = data_of(s, 1, &m);
+        assert_int_equal(*(const int32_t *)data_of(s, 2, &m), ANEURALNETWORKS_FUSED_NONE);
+        size_t beyond = 0; /* sums that float32 does not hold */
+        for (size_t e = 0; e < n; e++) {
+            const int64_t sum = (int64_t)a[e] + b[e];
+            assert_true(sum >= INT32_MIN && sum <= INT32_MAX);
+            beyond += (double)(float)sum != (double)sum;
+        }
+        assert_true(beyond > 100);
+    }
+    nnv_arena_free(arena);
+}
+
+/* Of numbers that are chosen from, those that are not chosen may be any. */
+static void test_edges_of_a_choice_are_any_number(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    size_t n, choices = 0, unchosen = 0;
+    struct nnv_single w = of("SELECT", ANEURALNETWORKS_TENSOR_FLOAT32, NNV_FILL_EDGE);
+    for (w.variant = 0; w.variant < nnv_single_variants(w.op); w.variant++) {
+        const struct nnv_spec *s = build(&w, arena);
+        const uint8_t *condition = data_of(s, 0, &n);
+        const float *a = data_of(s, 1, &n), *b = data_of(s, 2, &n);
+        for (size_t e = 0; e < n; e++) {
+            choices += !isfinite(condition[e] ? a[e] : b[e]);
+            unchosen += !isfinite(condition[e] ? b[e] : a[e]);
+        }
+    }
+    assert_true(choices > 3 && unchosen > 3);
+    nnv_arena_free(arena);
+}
+
 /* Truth is every byte but 0. */
 static void test_edge_cases_have_other_truths(void **state) {
     (void)state;
@@ -163,6 +234,9 @@ int main(void) {
         cmocka_unit_test(test_sweep_of_floats_has_every_exponent),
         cmocka_unit_test(test_limits_of_floats),
         cmocka_unit_test(test_limits_of_integers),
+        cmocka_unit_test(test_limits_in_three_layouts),
+        cmocka_unit_test(test_limits_with_activations),
+        cmocka_unit_test(test_edges_of_a_choice_are_any_number),
         cmocka_unit_test(test_edge_cases_have_other_truths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
