@@ -243,6 +243,7 @@ static bool wait_fence(struct nnv_execution *x) {
 }
 
 static bool launch_fenced(struct nnv_execution *x) {
+    if (x->fence.release) x->fence.release(x->fence.context); /* of the launch before */
     x->fence = (struct nnvts_fenced_execution){.sync_fence = -1};
     x->status = x->prepared->execute_fenced(x->prepared, x->request, x->wait_for, x->wait_for_count, &x->config,
                                             x->duration_ns, &x->fence);
