@@ -209,6 +209,16 @@ static void every_mode(void **state) {
     assert_int_equal(deadline, 1002);
 }
 
+/** A fence that nobody has closed before the next launch is released nevertheless. */
+static void launched_again(void **state) {
+    (void)state;
+    struct nnv_execution x = begin(NNV_MODE_FENCED, NOTHING);
+    const int before = released;
+    for (int i = 0; i < 3; i++) assert_true(nnv_execution_launch(&x) && nnv_execution_wait(&x));
+    nnv_execution_close(&x);
+    assert_int_equal(released - before, 3);
+}
+
 static void breaches(void **state) {
     (void)state;
     static const struct {
@@ -339,8 +349,8 @@ static void pools_of_each_kind(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(every_mode),     TEST(breaches),     TEST(refusals),
-        TEST(late_callbacks), TEST(preparations), TEST(pools_of_each_kind),
+        TEST(every_mode),     TEST(launched_again), TEST(breaches),           TEST(refusals),
+        TEST(late_callbacks), TEST(preparations),   TEST(pools_of_each_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
