@@ -7,6 +7,7 @@
 #define NNV_BENCH_RIVAL_APART_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "base/clock.h"
@@ -26,6 +27,18 @@ struct apart {
     pthread_cond_t wake;
 };
 
+/** The calling thread computes on the i-th of the processors that it may use, and on no other; the set as it was. */
+static inline cpu_set_t apart_pin(int i) {
+    cpu_set_t all, one;
+    CPU_ZERO(&one);
+    rival_must(!sched_getaffinity(0, sizeof all, &all), "apart", "processors", 0);
+    i %= CPU_COUNT(&all);
+    for (int p = 0; p < CPU_SETSIZE; p++)
+        if (CPU_ISSET(p, &all) && i-- == 0) CPU_SET(p, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    return all;
+}
+
 struct apart_thread {
     struct apart *all;
     int copy;
@@ -44,6 +57,7 @@ static inline void apart_await(struct apart *a, unsigned seen) {
 static inline void *apart_work(void *arg) {
     struct apart_thread self = *(struct apart_thread *)arg;
     free(arg);
+    apart_pin(self.copy);
     for (unsigned seen = 0;; seen++) {
         apart_await(self.all, seen);
         if (atomic_load(&self.all->quit)) return NULL;
@@ -82,9 +96,11 @@ static inline void *apart_open(const struct rival *r, const struct nnv_model *m)
 /** Each copy once. */
 static inline void apart_run(void *state) {
     struct apart *a = state;
+    const cpu_set_t all = apart_pin(0); /* else it may keep another copy from its processor */
     apart_begin(a);
     a->ones[0].run(a->copies[0]);
     while (atomic_load(&a->left) > 0) {}
+    sched_setaffinity(0, sizeof all, &all);
 }
 
 static inline void apart_close(void *state) {
