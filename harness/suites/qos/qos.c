@@ -67,27 +67,10 @@ static bool execute(struct fixture *b, const char *call, bool may_miss) {
     return nnv_context_attempt(b->s, &b->run) && judge(b, call, &b->run, may_miss);
 }
 
-/*
- * Whoever misses a deadline that has passed where it executes synchronously takes notice of it in other modes, too; but
- * drivers that reach a device through the NDK can't tell a reusable execution a time for each run.
- */
-static bool like_sync(struct fixture *b) {
-    const char *call = "a synchronous execution with a deadline";
-    const enum nnv_mode mode = b->run.mode;
-    struct nnv_execution sync = nnv_execution_make(NNV_MODE_SYNC, b->prepared, &b->values);
-    if (mode == NNV_MODE_SYNC || mode == NNV_MODE_REUSABLE || b->arg != PAST) return true;
-    sync.config.deadline_ns = deadline(PAST);
-    nnv_request_reset(&b->values);
-    return nnv_context_try(b->s, &sync) && judge(b, call, &sync, true) &&
-           nnv_expect(b->s, b->run.status != NNVTS_STATUS_NONE || sync.status == NNVTS_STATUS_NONE,
-                      "a deadline that has passed is missed by synchronous executions, but ignored by %s",
-                      nnv_mode_words(mode));
-}
-
 /* A deadline, then none, then one again: of no execution anything may be left for the next. */
 static void execute_by(struct fixture *b) {
     b->run.config.deadline_ns = deadline(b->arg);
-    if (!execute(b, "an execution with a deadline", b->arg != FAR) || !like_sync(b)) return;
+    if (!execute(b, "an execution with a deadline", b->arg != FAR)) return;
     b->run.config.deadline_ns = NNVTS_NO_TIME;
     if (!execute(b, "an execution without a deadline, behind one with,", false)) return;
     b->run.config.deadline_ns = deadline(b->arg);
