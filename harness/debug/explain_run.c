@@ -358,40 +358,26 @@ static enum nnv_status separate(struct nnv_explaining_run *x, struct nnv_err *er
     return st;
 }
 
-static void add_member(struct nnv_text *t, const char *name, const char *value, bool *any) {
-    if (!value) return;
-    nnv_text_addf(t, "%s\"%s\": ", *any ? ", " : "", name);
-    nnv_text_add_json(t, value);
-    *any = true;
-}
-
 /** A line for each case of which something is known; the condition is its cause's. */
 static void add_cases(const struct nnv_explaining_run *x, struct nnv_text *t) {
-    const char *comma = "";
-    struct nnv_text where = {0};
-    nnv_text_add(t, "{");
+    struct nnv_json_out j = {.text = t, .spaced = true};
+    nnv_json_open(&j, NULL, '{');
     for (size_t i = 0; i < x->r->count; i++) {
         if (x->of[i] == NNV_MAP_NONE) continue;
         const struct nnv_separation *cause = &x->causes[x->cause_of[x->of[i]]];
-        bool any = false;
+        const char *op = x->tried[i] ? suspect_of(x, x->tried[i]) : x->op[i];
         if (!x->words[i] && !x->tried[i] && !x->untried[i] && !nnv_where_is(&cause->where)) continue;
-        nnv_text_clear(&where);
-        nnv_where_tell(&cause->where, &where);
-        nnv_text_addf(t, "%s\n  ", comma);
-        comma = ",";
-        nnv_text_add_json(t, x->r->item[i].name);
-        nnv_text_add(t, ": {");
-        add_member(t, "op", x->tried[i] ? suspect_of(x, x->tried[i]) : x->op[i], &any);
-        add_member(t, x->promise[i] ? "right_if" : "words", x->words[i], &any);
-        add_member(t, "where", nnv_where_is(&cause->where) ? where.data : NULL, &any);
-        if (nnv_condition_is_peculiar(&cause->where.elements)) nnv_text_add(t, ", \"peculiar\": true");
-        if (x->tried[i] || x->untried[i])
-            nnv_text_addf(t, "%s\"tried\": %s", any ? ", " : "", x->tried[i] ? "true" : "false");
-        nnv_text_add(t, "}");
+        j.line = "\n  ";
+        nnv_json_open(&j, x->r->item[i].name, '{');
+        if (op) nnv_json_string(&j, "op", op);
+        if (x->words[i]) nnv_json_string(&j, x->promise[i] ? "right_if" : "words", x->words[i]);
+        nnv_where_write(&cause->where, &j);
+        if (x->tried[i] || x->untried[i]) nnv_json_bool(&j, "tried", x->tried[i] != NULL);
+        nnv_json_close(&j, '}');
     }
-    nnv_text_add(t, "\n}\n");
-    if (where.failed) t->failed = true;
-    nnv_text_free(&where);
+    j.line = "\n";
+    nnv_json_close(&j, '}');
+    nnv_text_add(t, "\n");
 }
 
 static enum nnv_status explain_report(struct nnv_explaining_run *x, struct nnv_text *t, struct nnv_err *err) {

@@ -282,6 +282,30 @@ json_t *nnv_report_file(const struct nnv_report *r, const char *name) {
     return root;
 }
 
+/** A member's text in the arena; NULL: there is none, or no memory. */
+static const char *kept_text(const json_t *object, const char *name, struct nnv_arena *arena) {
+    const char *text = nnv_json_text(object, name, NULL);
+    return text && *text ? nnv_arena_strdup(arena, text) : NULL;
+}
+
+/** NULL: nothing is said of it, or no memory. */
+static const struct nnv_cause_condition *read_condition(const json_t *said, struct nnv_arena *arena) {
+    const json_t *terms = json_object_get(said, "terms");
+    const size_t n = json_array_size(terms);
+    struct nnv_cause_condition *c = NNV_NEW(arena, struct nnv_cause_condition, 1);
+    const char **term = NNV_NEW(arena, const char *, n + 1);
+    if (c == NULL || term == NULL || (c->told = kept_text(said, "where", arena)) == NULL) return NULL;
+    for (size_t i = 0; i < n; i++) {
+        const char *text = json_string_value(json_array_get(terms, i));
+        if (text == NULL || (term[c->terms++] = nnv_arena_strdup(arena, text)) == NULL) return NULL;
+    }
+    c->term = term;
+    c->situation = kept_text(said, "situation", arena);
+    c->elements = kept_text(said, "elements", arena);
+    c->peculiar = json_is_true(json_object_get(said, "peculiar"));
+    return c;
+}
+
 /** Explanations of failures, if the folder has any: what cannot be read is left out. */
 static void read_explained(struct nnv_report *r) {
     json_t *root = nnv_report_file(r, NNV_EXPLAINED_FILE);
@@ -289,16 +313,15 @@ static void read_explained(struct nnv_report *r) {
     json_t *value;
     json_object_foreach(root, name, value) {
         const uint32_t i = nnv_report_find(r, name);
-        const char *words = nnv_json_text(value, "words", ""), *where = nnv_json_text(value, "where", "");
+        const char *words = nnv_json_text(value, "words", "");
         const char *promise = nnv_json_text(value, "right_if", "");
         if (i == NNV_MAP_NONE) continue;
         struct nnv_cause *cause = NNV_NEW(r->arena, struct nnv_cause, 1);
         if (cause == NULL) continue;
         cause->tried = json_is_true(json_object_get(value, "tried"));
         cause->untried = json_is_false(json_object_get(value, "tried"));
-        if (*where) cause->where = nnv_arena_strdup(r->arena, where);
+        cause->where = read_condition(value, r->arena);
         cause->op = nnv_arena_strdup(r->arena, nnv_json_text(value, "op", ""));
-        cause->peculiar = json_is_true(json_object_get(value, "peculiar"));
         cause->promise = *promise != '\0';
         if (cause->op != NULL && (*words != '\0' || *promise != '\0'))
             cause->explained = *promise ? nnv_arena_printf(r->arena, "within the budget if %s", promise)

@@ -18,9 +18,9 @@ enum { NNV_REPORT_REASON_MAX = 512 };
 
 /**
  * In the folder of a run: {case: {"op": operation, "words": what the driver seems to do, or "right_if": by which
- * promise it would be right, "where": the condition, "tried": true where nothing explains it, and op may be a
- * suspect; false where a promise was to be tried and there is no dump, "peculiar": true where what "where" says of
- * elements is hardly true of another bug, too}}
+ * promise it would be right, "where": the condition as it is told, with its parts: "situation", or "terms": [...], and
+ * "elements" with "peculiar" (see struct nnv_cause_condition); "tried": true where nothing explains it, and op may be a
+ * suspect; false where a promise was to be tried and there is no dump}}
  */
 #define NNV_EXPLAINED_FILE "explained.json"
 /** In the folder of a run: the clauses of NNAPI that failed, that no case could judge, and that have no case. */
@@ -31,14 +31,23 @@ enum { NNV_REPORT_REASON_MAX = 512 };
  */
 #define NNV_COVERAGE_FILE "coverage.json"
 
+/** Under which condition cases fail: where and how often it holds, and what two conditions may have in common. */
+struct nnv_cause_condition {
+    const char *told;        /**< to a reader: "only where stride is 2x2 and channels >= 228 (not at 127)" */
+    const char *situation;   /**< "only in bursts": it is no condition of terms; or NULL */
+    const char *const *term; /**< "stride is 2x2", "channels >= 228" */
+    size_t terms;
+    const char *elements; /**< of the answers: "in elements where input > 5", or NULL */
+    bool peculiar;        /**< elements has bounds that another cause hardly has */
+};
+
 /** What explained.json says of a failure. */
 struct nnv_cause {
-    const char *explained, *op; /**< what the driver seems to do, to which operation; NULL: not known */
-    const char *where;          /**< "only where stride is 2x2": the condition under which it fails, or NULL */
-    bool peculiar;              /**< the elements in `where` have bounds that another cause hardly has */
-    bool promise;               /**< explained is a weaker promise of its arithmetic, no mistake */
-    bool tried;                 /**< it was to be explained, and could not be */
-    bool untried;               /**< others of its kind were tried, it left no dump */
+    const char *explained, *op;              /**< what the driver seems to do, to which operation; NULL: not known */
+    const struct nnv_cause_condition *where; /**< the condition under which it fails, or NULL */
+    bool promise;                            /**< explained is a weaker promise of its arithmetic, no mistake */
+    bool tried;                              /**< it was to be explained, and could not be */
+    bool untried;                            /**< others of its kind were tried, it left no dump */
 };
 
 /** What most cases have nothing of: cases that are alike in it share it. */

@@ -23,7 +23,9 @@ const char *nnv_condition_of(struct nnv_conditions *c, const char *path, const c
     const size_t n = (size_t)(end - path);
     if (!c->folder || strlen(c->folder) != n || memcmp(c->folder, path, n) != 0) load(c, path, n);
     const uint32_t i = c->report ? nnv_report_find(c->report, name) : NNV_MAP_NONE;
-    return i == NNV_MAP_NONE || c->of[i] == NNV_MAP_NONE ? NULL : c->buckets.item[c->of[i]].where;
+    if (i == NNV_MAP_NONE || c->of[i] == NNV_MAP_NONE) return NULL;
+    const struct nnv_cause_condition *where = c->buckets.item[c->of[i]].where;
+    return where ? where->told : NULL;
 }
 
 void nnv_conditions_free(struct nnv_conditions *c) {

@@ -89,8 +89,8 @@ static double power_between(double low, double high) {
     return low > 0 && high / low < CLOSE && power > low ? power : (double)NAN;
 }
 
-/** Appends "> 127", ">= 228 (not at 127)". */
-static void tell_bound(const struct nnv_term *t, struct nnv_text *to) {
+/** Appends "> 127", ">= 228 (not at 127)"; briefly: ">= 228". */
+static void tell_bound(const struct nnv_term *t, bool briefly, struct nnv_text *to) {
     const bool whole = t->value == floor(t->value), above = t->relation == NNV_ABOVE, next = is_exact(t);
     const double power = whole   ? (double)NAN
                          : above ? power_between(t->beyond, t->value)
@@ -101,13 +101,13 @@ static void tell_bound(const struct nnv_term *t, struct nnv_text *to) {
     }
     nnv_text_addf(to, " %c%s ", above ? '>' : '<', next ? "" : "=");
     add_number(to, next ? t->beyond : t->value, next ? t->value : t->beyond);
-    if (next) return;
+    if (next || briefly) return;
     nnv_text_add(to, " (not at ");
     add_number(to, t->beyond, t->value);
     nnv_text_add(to, ")");
 }
 
-void nnv_term_tell(const struct nnv_term *t, struct nnv_text *to) {
+static void tell_term(const struct nnv_term *t, bool briefly, struct nnv_text *to) {
     if (t->kind == NNV_ATTRIBUTE_FLAG) {
         if (t->value == 0 && !t->word) nnv_text_add(to, "not: ");
         nnv_text_add(to, t->value == 0 && t->word ? t->word : t->subject);
@@ -117,22 +117,30 @@ void nnv_term_tell(const struct nnv_term *t, struct nnv_text *to) {
     if (t->kind == NNV_ATTRIBUTE_WORD)
         nnv_text_addf(to, " %s %s", t->relation == NNV_EQUAL ? "is" : "is not", t->word);
     else if (is_bound(t))
-        tell_bound(t, to);
+        tell_bound(t, briefly, to);
     else {
         nnv_text_add(to, t->relation == NNV_EQUAL ? " = " : " != ");
         add_number(to, t->value, t->value);
     }
 }
 
-void nnv_condition_tell(const struct nnv_case_condition *c, struct nnv_text *to) {
-    nnv_text_add(to, c->failed < c->failures ? nouns[c->what].mostly : nouns[c->what].only);
+void nnv_term_tell(const struct nnv_term *t, struct nnv_text *to) { tell_term(t, false, to); }
+
+static void tell_terms(const struct nnv_case_condition *c, bool briefly, struct nnv_text *to) {
     for (int i = 0; i < c->terms; i++) {
         if (i > 0) nnv_text_add(to, " and ");
-        nnv_term_tell(&c->term[i], to);
+        tell_term(&c->term[i], briefly, to);
     }
+}
+
+void nnv_condition_tell(const struct nnv_case_condition *c, struct nnv_text *to) {
+    nnv_text_add(to, c->failed < c->failures ? nouns[c->what].mostly : nouns[c->what].only);
+    tell_terms(c, false, to);
     if (c->failed < c->failures) nnv_text_addf(to, " (%zu of %zu %s)", c->failed, c->failures, nouns[c->what].failures);
     if (c->passed > 0) nnv_text_addf(to, " (%zu of %zu %s)", c->failed, c->failed + c->passed, nouns[c->what].fail);
 }
+
+static const char not_alone[] = "not when its cases run again, each alone";
 
 static void tell_steps(const struct nnv_where *w, struct nnv_text *to) {
     nnv_text_add(to, "only in ");
@@ -157,10 +165,39 @@ void nnv_where_tell(const struct nnv_where *w, struct nnv_text *to) {
         tell_steps(w, to);
         break;
     case NNV_WHERE_ALONE:
-        nnv_text_addf(to, "not when its cases run again, each alone (%zu of %zu passed)", w->part, w->whole);
+        nnv_text_addf(to, "%s (%zu of %zu passed)", not_alone, w->part, w->whole);
         break;
     }
     if (w->elements.terms == 0) return;
     if (w->kind != NNV_WHERE_UNKNOWN) nnv_text_add(to, "; ");
     nnv_condition_tell(&w->elements, to);
+}
+
+void nnv_where_write(const struct nnv_where *w, struct nnv_json_out *j) {
+    struct nnv_text text = {0};
+    if (!nnv_where_is(w)) return;
+    nnv_where_tell(w, &text);
+    nnv_json_string(j, "where", text.data);
+    if (w->kind == NNV_WHERE_CONDITION) {
+        nnv_json_open(j, "terms", '[');
+        for (int i = 0; i < w->cases.terms; i++) {
+            nnv_text_clear(&text);
+            tell_term(&w->cases.term[i], true, &text);
+            nnv_json_string(j, NULL, text.data);
+        }
+        nnv_json_close(j, ']');
+    } else if (w->kind == NNV_WHERE_STEPS || w->kind == NNV_WHERE_ALONE) {
+        nnv_text_clear(&text);
+        if (w->kind == NNV_WHERE_STEPS) tell_steps(w, &text);
+        nnv_json_string(j, "situation", w->kind == NNV_WHERE_STEPS ? text.data : not_alone);
+    }
+    if (w->elements.terms > 0) {
+        nnv_text_clear(&text);
+        nnv_text_add(&text, nouns[NNV_ELEMENTS].only);
+        tell_terms(&w->elements, true, &text);
+        nnv_json_string(j, "elements", text.data);
+        if (nnv_condition_is_peculiar(&w->elements)) nnv_json_bool(j, "peculiar", true);
+    }
+    if (text.failed) j->text->failed = true;
+    nnv_text_free(&text);
 }

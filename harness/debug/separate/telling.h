@@ -7,6 +7,7 @@
 #define NNV_DEBUG_TELLING_H
 
 #include "base/arena.h"
+#include "base/json_out.h"
 #include "base/text.h"
 
 enum { NNV_CONDITION_TERMS = 4 };
@@ -85,5 +86,10 @@ void nnv_term_tell(const struct nnv_term *t, struct nnv_text *to);
 void nnv_condition_tell(const struct nnv_case_condition *c, struct nnv_text *to);
 /** Appends all that is known: cases, then "; in elements where ...". */
 void nnv_where_tell(const struct nnv_where *w, struct nnv_text *to);
+/**
+ * Members of an object: what nnv_where_tell() tells, and its parts (see struct nnv_cause_condition), which say nothing
+ * of how many cases, nor of the next number that is outside. None if nothing is known.
+ */
+void nnv_where_write(const struct nnv_where *w, struct nnv_json_out *j);
 
 #endif

@@ -133,10 +133,7 @@ uint32_t nnv_buckets_add(struct nnv_buckets *b, const struct nnv_bucket_case *c)
     bucket->count++;
     if (c->tried && c->explained_op) bucket->suspect = nnv_arena_strdup(b->arena, c->explained_op);
     bucket->tried += c->tried;
-    if (c->where && !bucket->where) {
-        bucket->where = nnv_arena_strdup(b->arena, c->where);
-        bucket->peculiar = c->peculiar;
-    }
+    if (!bucket->where) bucket->where = c->where;
     if (c->compared < bucket->smallest_compared) {
         bucket->smallest = c->id;
         bucket->smallest_compared = c->compared;
@@ -158,11 +155,10 @@ enum nnv_status nnv_buckets_of(const struct nnv_report *report, struct nnv_bucke
         if (!nnv_case_bad(c)) continue;
         const struct nnv_cause *cause = c->more->cause;
         const char *mode = c->more->mode == NNV_MAP_NONE ? NULL : report->modes.key[c->more->mode];
-        uint32_t n = nnv_buckets_add(b, &(struct nnv_bucket_case){c->verdict, c->why, report->ops.key[c->op],
-                                                                  report->types.key[c->type], c->more->reason,
-                                                                  nnv_case_compared(c), i, cause->explained, cause->op,
-                                                                  cause->where, cause->tried, cause->untried, mode,
-                                                                  cause->promise, cause->peculiar});
+        uint32_t n = nnv_buckets_add(
+            b, &(struct nnv_bucket_case){c->verdict, c->why, report->ops.key[c->op], report->types.key[c->type],
+                                         c->more->reason, nnv_case_compared(c), i, cause->explained, cause->op,
+                                         cause->where, cause->tried, cause->untried, mode, cause->promise});
         if (n == NNV_MAP_NONE) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for the failures of the run");
         if (of != NULL) of[i] = n;
     }

@@ -12,19 +12,20 @@
 #include "base/map.h"
 
 struct nnv_report;
+struct nnv_cause_condition;
 
 /** What a bucket is chosen by. */
 struct nnv_bucket_case {
     enum nnvts_verdict verdict;
     enum nnvts_reason why;
     const char *op, *type, *reason;
-    uint64_t compared;                    /**< elements: the measure of a small case */
-    size_t id;                            /**< the caller's number of the case */
-    const char *explained, *explained_op; /**< see nnv_report_case; may be NULL */
-    const char *where;                    /**< the same */
-    bool tried, untried;                  /**< the same */
-    const char *mode;                     /**< the same */
-    bool promise, peculiar;               /**< the same */
+    uint64_t compared;                       /**< elements: the measure of a small case */
+    size_t id;                               /**< the caller's number of the case */
+    const char *explained, *explained_op;    /**< see nnv_report_case; may be NULL */
+    const struct nnv_cause_condition *where; /**< the same; it is kept, not copied */
+    bool tried, untried;                     /**< the same */
+    const char *mode;                        /**< the same */
+    bool promise;                            /**< the same */
 };
 
 struct nnv_bucket {
@@ -35,13 +36,12 @@ struct nnv_bucket {
     const char *like;        /**< the first line of the reasons with their numbers as '#', or the explanation */
     bool explained;          /**< it is: what the driver seems to do */
     bool promise;            /**< or by which weaker promise of its arithmetic it would be right */
-    const char *where;       /**< the condition under which the cases fail, or NULL */
-    bool peculiar;           /**< what it says of elements is hardly that of another bug, too */
-    size_t tried;            /**< cases that were to be explained, and could not be */
-    const char *suspect;     /**< then: an operation in it that is wrong elsewhere, or "" */
-    size_t count;            /**< cases */
-    size_t first;            /**< id of the first case */
-    size_t smallest;         /**< id of the case with the fewest compared elements, the first of them */
+    const struct nnv_cause_condition *where; /**< the condition under which the cases fail, or NULL */
+    size_t tried;                            /**< cases that were to be explained, and could not be */
+    const char *suspect;                     /**< then: an operation in it that is wrong elsewhere, or "" */
+    size_t count;                            /**< cases */
+    size_t first;                            /**< id of the first case */
+    size_t smallest;                         /**< id of the case with the fewest compared elements, the first of them */
     uint64_t smallest_compared;
 };
 

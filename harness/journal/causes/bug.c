@@ -53,15 +53,9 @@ static bool tells_better(const struct nnv_bucket *b, const struct nnv_bug *bug) 
     return bug->count == 0 || (b->explained && (!bug->explained || (bug->promise && !b->promise)));
 }
 
-/** "in all 3 cases", "in nearly all cases (9 of 10)": true of the cases of one bucket, not of a bug of several. */
-static bool counts_cases(const char *where) {
-    return where && (strncmp(where, "in all ", 7) == 0 || strncmp(where, "in nearly all ", 14) == 0);
-}
-
 static void take_bucket(struct nnv_bug *bug, const struct nnv_bucket *b) {
     const bool better = tells_better(b, bug);
     bug->late = bug->late || b->why == NNVTS_WHY_LATE;
-    if (!bug->where) bug->where = b->where; /* the fullest that has one: it is the first */
     if (better) {
         bug->verdict = b->verdict;
         bug->words = nnv_bucket_is_of_values(b) ? nnv_why_words(b->why) : b->like;
@@ -73,51 +67,69 @@ static void take_bucket(struct nnv_bug *bug, const struct nnv_bucket *b) {
     bug->count += b->count;
 }
 
-/** The cases of the bug of first bucket n whose buckets have a condition that says this; length 0: that is this. */
-static size_t cases_that_say(const struct nnv_grouping *g, uint32_t n, const char *text, size_t length) {
+/** What conditions may have in common. */
+enum aspect { ANYTHING, WHOLE, PART, ELEMENTS };
+
+static bool has(const struct nnv_cause_condition *c, enum aspect aspect, const char *text) {
+    switch (aspect) {
+    case WHOLE:
+        return strcmp(c->told, text) == 0;
+    case PART:
+        return nnv_condition_has(c, text);
+    case ELEMENTS:
+        return c->elements && strcmp(c->elements, text) == 0;
+    default:
+        return true;
+    }
+}
+
+/** The cases of the bug of first bucket n whose buckets have a condition that says this. */
+static size_t cases_that_say(const struct nnv_grouping *g, uint32_t n, enum aspect aspect, const char *text) {
     const struct nnv_buckets *buckets = &g->bugs->buckets;
     size_t cases = 0;
-    for (uint32_t b = n; b < buckets->map.count; b++) {
-        const char *where = buckets->item[b].where;
-        if (nnv_group_root(g, b) != n || !where) continue;
-        if (!text || (length > 0 ? nnv_condition_has(where, text, length) : strcmp(where, text) == 0))
+    for (uint32_t b = n; b < buckets->map.count; b++)
+        if (nnv_group_root(g, b) == n && buckets->item[b].where && has(buckets->item[b].where, aspect, text))
             cases += buckets->item[b].count;
-    }
     return cases;
 }
 
 /** True if nearly all cases of the bug say this; *most: or most of those of which there is something to say. */
-static bool says(const struct nnv_grouping *g, uint32_t n, size_t count, const char *text, size_t length, bool *most) {
-    const size_t cases = cases_that_say(g, n, text, length), known = cases_that_say(g, n, NULL, 0);
+static bool says(const struct nnv_grouping *g, uint32_t n, size_t count, enum aspect aspect, const char *text,
+                 bool *most) {
+    const size_t cases = cases_that_say(g, n, aspect, text), known = cases_that_say(g, n, ANYTHING, NULL);
     *most = 2 * cases > known && 4 * cases >= count;
     return 10 * cases >= 9 * count;
 }
 
 /** Adds the parts of a condition that all have, or else, as "mostly", those that most have; false: there are none. */
-static bool add_common_parts(const struct nnv_grouping *g, uint32_t n, size_t count, const char *where, bool all,
-                             struct nnv_text *t) {
+static bool add_common_parts(const struct nnv_grouping *g, uint32_t n, size_t count,
+                             const struct nnv_cause_condition *where, bool all, struct nnv_text *t) {
     const size_t before = t->len;
-    const bool parts = strstr(where, "where ") != NULL;
-    size_t length;
+    const char *p;
     bool most;
-    for (const char *p = nnv_condition_part(where, NULL, &length); p; p = nnv_condition_part(where, p, &length)) {
-        if (!(says(g, n, count, p, length, &most) || (most && !all && parts))) continue;
-        nnv_text_add(t, t->len > before ? " and " : !parts ? "" : all ? "only where " : "mostly where ");
-        nnv_text_add_n(t, p, length);
+    for (size_t i = 0; (p = nnv_condition_part(where, i)) != NULL; i++) {
+        if (!(says(g, n, count, PART, p, &most) || (most && !all && where->terms > 0))) continue;
+        nnv_text_add(t, t->len > before ? " and " : where->situation ? "" : all ? "only where " : "mostly where ");
+        nnv_text_add(t, p);
     }
     return t->len > before;
 }
 
 /** Adds what all or most say of elements; false: nothing. */
-static bool add_common_elements(const struct nnv_grouping *g, uint32_t n, size_t count, const char *where,
+static bool add_common_elements(const struct nnv_grouping *g, uint32_t n, size_t count, const char *elements,
                                 struct nnv_text *t) {
-    size_t length;
     bool most;
-    const char *elements = nnv_condition_elements(where, &length);
-    if (!elements) return false;
-    const bool all = says(g, n, count, elements, length, &most);
-    if (all || most) nnv_text_addf(t, "%s%s%.*s", t->len ? "; " : "", all ? "" : "mostly ", (int)length, elements);
+    const bool all = says(g, n, count, ELEMENTS, elements, &most);
+    if (all || most) nnv_text_addf(t, "%s%s%s", t->len ? "; " : "", all ? "" : "mostly ", elements);
     return all || most;
+}
+
+/** Of the fullest bucket of the bug that has one: the first. NULL: none has. */
+static const struct nnv_cause_condition *first_condition(const struct nnv_grouping *g, uint32_t n) {
+    const struct nnv_buckets *all = &g->bugs->buckets;
+    for (uint32_t b = n; b < all->map.count; b++)
+        if (nnv_group_root(g, b) == n && all->item[b].where) return all->item[b].where;
+    return NULL;
 }
 
 /**
@@ -128,14 +140,18 @@ static bool tell_common_condition(const struct nnv_grouping *g, uint32_t n, stru
     const struct nnv_buckets *all = &g->bugs->buckets;
     struct nnv_text t = {0};
     bool most, parts = false, elements = false;
-    if (!bug->where || bug->count == all->item[n].count) return true;
-    if (!counts_cases(bug->where) && says(g, n, bug->count, bug->where, 0, &most)) return true;
+    const struct nnv_cause_condition *first = first_condition(g, n);
+    if (first) bug->where = first->told;
+    if (!first || bug->count == all->item[n].count) return true;
+    /* what counts cases is true of its bucket alone */
+    if (nnv_condition_part(first, 0) && says(g, n, bug->count, WHOLE, first->told, &most)) return true;
     for (uint32_t b = n; b < all->map.count && !parts; b++)
-        if (nnv_group_root(g, b) == n && all->item[b].where)
+        if (nnv_group_root(g, b) == n)
             parts = add_common_parts(g, n, bug->count, all->item[b].where, true, &t) ||
                     add_common_parts(g, n, bug->count, all->item[b].where, false, &t);
     for (uint32_t b = n; b < all->map.count && !elements; b++)
-        if (nnv_group_root(g, b) == n) elements = add_common_elements(g, n, bug->count, all->item[b].where, &t);
+        if (nnv_group_root(g, b) == n && all->item[b].where && all->item[b].where->elements)
+            elements = add_common_elements(g, n, bug->count, all->item[b].where->elements, &t);
     bug->where = t.len > 0 && !t.failed ? nnv_arena_strdup(all->arena, t.data) : NULL;
     const bool ok = !t.failed && (bug->where || t.len == 0);
     nnv_text_free(&t);

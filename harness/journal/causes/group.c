@@ -69,29 +69,17 @@ static bool add_refusal(struct nnv_text *t, const char *text) {
     return false;
 }
 
-/** Adds the first part of the condition, without how often it holds. */
-static void add_condition(struct nnv_text *t, const char *where) {
-    size_t n;
-    const char *part = nnv_condition_part(where, NULL, &n);
-    if (part) nnv_text_add_n(t, part, n);
-}
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-enum { PARTS = 8, PART = 120 };
-
-static int by_text(const void *a, const void *b) { return strcmp(a, b); }
-
-/** Adds all parts of the condition, in one order whatever theirs is; false: it has one, or too many. */
-static bool add_parts(struct nnv_text *t, const char *where) {
-    char part[PARTS][PART];
-    size_t n = 0, length;
-    for (const char *p = nnv_condition_part(where, NULL, &length); p; p = nnv_condition_part(where, p, &length)) {
-        if (n == PARTS || length >= PART) return false;
-        memcpy(part[n], p, length);
-        part[n++][length] = '\0';
-    }
-    if (n < 2) return false;
-    qsort(part, n, sizeof *part, by_text);
-    for (size_t i = 0; i < n; i++) nnv_text_addf(t, "%s\t", part[i]);
+/** Adds all terms of the condition, in one order whatever theirs is; false: it has one, or too many. */
+static bool add_terms(struct nnv_text *t, const struct nnv_cause_condition *where) {
+    enum { TERMS = 8 };
+    const char *term[TERMS];
+    const size_t n = where->terms;
+    if (n < 2 || n > TERMS) return false;
+    memcpy(term, where->term, n * sizeof *term);
+    qsort(term, n, sizeof *term, by_text);
+    for (size_t i = 0; i < n; i++) nnv_text_addf(t, "%s\t", term[i]);
     return true;
 }
 
@@ -168,21 +156,18 @@ static enum nnv_status group(struct nnv_grouping *g, uint32_t n, struct nnv_err 
     }
     if (st == NNV_OK) st = add_key(g, n, &key, err);
     nnv_text_clear(&key);
-    size_t length;
-    const char *elements = b->peculiar && nnv_bucket_is_of_values(b) ? nnv_condition_elements(b->where, &length) : NULL;
-    if (st == NNV_OK && elements) {
-        nnv_text_add(&key, "elements\t");
-        nnv_text_add_n(&key, elements, length);
+    if (st == NNV_OK && b->where && b->where->peculiar && nnv_bucket_is_of_values(b)) {
+        nnv_text_addf(&key, "elements\t%s", b->where->elements);
         st = add_key(g, n, &key, err);
         nnv_text_clear(&key);
     }
-    if (st == NNV_OK && nnv_condition_is(b->where) && !b->promise && !is_leak(b)) {
-        nnv_text_add(&key, "where\t");
-        add_condition(&key, b->where);
+    const char *part = nnv_condition_part(b->where, 0);
+    if (st == NNV_OK && part && !b->promise && !is_leak(b)) {
+        nnv_text_addf(&key, "where\t%s", part);
         st = add_key(g, n, &key, err);
         nnv_text_clear(&key);
         nnv_text_add(&key, "all of\t");
-        if (st == NNV_OK && add_parts(&key, b->where)) st = add_key(g, n, &key, err);
+        if (st == NNV_OK && add_terms(&key, b->where)) st = add_key(g, n, &key, err);
     }
     nnv_text_free(&key);
     return st;
@@ -195,9 +180,9 @@ static enum nnv_status group_promises(struct nnv_grouping *g, struct nnv_err *er
     for (uint32_t n = 0; st == NNV_OK && n < all->map.count; n++) {
         const struct nnv_bucket *b = &all->item[n];
         struct nnv_text key = {0};
-        if (!b->promise || !nnv_condition_is(b->where)) continue;
-        nnv_text_add(&key, "where\t");
-        add_condition(&key, b->where);
+        const char *part = nnv_condition_part(b->where, 0);
+        if (!b->promise || !part) continue;
+        nnv_text_addf(&key, "where\t%s", part);
         const uint32_t k = key.failed ? NNV_MAP_NONE : nnv_map_find(&g->keys, key.data);
         if (key.failed) st = nnv_no_memory(err);
         if (k != NNV_MAP_NONE && all->item[g->owner[k]].explained) nnv_group_join(g, g->owner[k], n);

@@ -12,6 +12,13 @@ struct failure {
     const char *op, *type, *verdict, *why, *reason, *backtrace, *explained;
 };
 
+/* Members of explained.json: a condition as it is told, its parts, and what it says of elements. */
+#define Q(text) "\"" text "\""
+#define TOLD_AS(told) "\"where\": " Q(told)
+#define WHERE(told, terms) TOLD_AS(told) ", \"terms\": [" terms "]"
+#define SITUATION(told, situation) TOLD_AS(told) ", \"situation\": " Q(situation)
+#define ELEMENTS(told) ", \"elements\": " Q("in elements where " told)
+
 /** The case's name: "ops/ADD/float32/limits/0", or "ops/0" of no kind. */
 static const char *name_of(const struct failure *f, const char *kind, size_t i, char name[OPS]) {
     if (kind)
@@ -164,37 +171,47 @@ static void one_condition_is_one_bug(void **state) {
     (void)state;
     char digits[DIGITS], ops[OPS];
     struct nnv_bug first;
-    CHECK("00", {"ADD", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where rank = 4 (3 of 4)\""},
-          {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"mostly where rank = 4 and n > 2\""});
+    CHECK("00",
+          {"ADD", "float32", VALUES, NULL, "\"tried\": true, " WHERE("only where rank = 4 (3 of 4)", Q("rank = 4"))},
+          {"MUL", "float32", VALUES, NULL,
+           "\"tried\": true, " WHERE("mostly where rank = 4 and n > 2", Q("rank = 4") ", " Q("n > 2"))});
     assert_string_equal(first.where ? "told" : "not", "told");
-    CHECK("01", {"ADD", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where rank = 4\""},
-          {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where rank = 3\""});
+    CHECK("01", {"ADD", "float32", VALUES, NULL, "\"tried\": true, " WHERE("only where rank = 4", Q("rank = 4"))},
+          {"MUL", "float32", VALUES, NULL, "\"tried\": true, " WHERE("only where rank = 3", Q("rank = 3"))});
     CHECK("00",
           {"ADD", "float32", VALUES, NULL,
-           "\"tried\": true, \"where\": \"only where rank = 4; in elements where a > 5\""},
-          {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where rank = 4\""});
-    CHECK("01", {"ADD", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in elements where a > 5 (8 of 9)\""},
-          {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in elements where a > 5\""});
+           "\"tried\": true, " WHERE("only where rank = 4; in elements where a > 5", Q("rank = 4")) ELEMENTS("a > 5")},
+          {"MUL", "float32", VALUES, NULL, "\"tried\": true, " WHERE("only where rank = 4", Q("rank = 4"))});
+    CHECK("01",
+          {"ADD", "float32", VALUES, NULL,
+           "\"tried\": true, " TOLD_AS("in elements where a > 5 (8 of 9)") ELEMENTS("a > 5")},
+          {"MUL", "float32", VALUES, NULL, "\"tried\": true, " TOLD_AS("in elements where a > 5") ELEMENTS("a > 5")});
     /* a bound that no other bug has */
-#define PECULIAR(words) "\"tried\": true, \"peculiar\": true, \"where\": \"in elements where " words "\""
-    CHECK("00", {"ADD", "int32", VALUES, NULL, PECULIAR("a > 8191 (8 of 9 such elements are wrong)")},
+#define PECULIAR(words) "\"tried\": true, \"peculiar\": true, " TOLD_AS("in elements where " words) ELEMENTS(words)
+    CHECK("00", {"ADD", "int32", VALUES, NULL, PECULIAR("a > 8191")},
           {"MUL", "int32", VALUES, NULL, PECULIAR("a > 8191")});
     assert_string_equal(first.where, "in elements where a > 8191");
     CHECK("01", {"ADD", "int32", VALUES, NULL, PECULIAR("a > 8191")},
           {"MUL", "int32", VALUES, NULL, PECULIAR("a > 4095")});
 #undef PECULIAR
-    CHECK("01", {"ADD", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in all 3 cases\""},
-          {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"in all 3 cases\""});
+    CHECK("01", {"ADD", "float32", VALUES, NULL, "\"tried\": true, " TOLD_AS("in all 3 cases")},
+          {"MUL", "float32", VALUES, NULL, "\"tried\": true, " TOLD_AS("in all 3 cases")});
     /* the same parts in another order */
-    CHECK("00", {"ADD", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where rank = 4 and n > 2\""},
-          {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where n > 2 and rank = 4 (3 of 4)\""});
-    CHECK("01", {"ADD", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where rank = 4 and n > 2\""},
-          {"MUL", "float32", VALUES, NULL, "\"tried\": true, \"where\": \"only where n > 2 and rank = 3\""});
+    CHECK("00",
+          {"ADD", "float32", VALUES, NULL,
+           "\"tried\": true, " WHERE("only where rank = 4 and n > 2", Q("rank = 4") ", " Q("n > 2"))},
+          {"MUL", "float32", VALUES, NULL,
+           "\"tried\": true, " WHERE("only where n > 2 and rank = 4 (3 of 4)", Q("n > 2") ", " Q("rank = 4"))});
+    CHECK("01",
+          {"ADD", "float32", VALUES, NULL,
+           "\"tried\": true, " WHERE("only where rank = 4 and n > 2", Q("rank = 4") ", " Q("n > 2"))},
+          {"MUL", "float32", VALUES, NULL,
+           "\"tried\": true, " WHERE("only where n > 2 and rank = 3", Q("n > 2") ", " Q("rank = 3"))});
     /* the count of one part is not told of the whole */
-    CHECK("0", {"ADD", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", \"where\": \"in all 3 cases\""});
+    CHECK("0", {"ADD", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", " TOLD_AS("in all 3 cases")});
     assert_string_equal(first.where ? "told" : "not", "told");
-    CHECK("00", {"ADD", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", \"where\": \"in all 3 cases\""},
-          {"MUL", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", \"where\": \"in all 5 cases\""});
+    CHECK("00", {"ADD", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", " TOLD_AS("in all 3 cases")},
+          {"MUL", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", " TOLD_AS("in all 5 cases")});
     assert_string_equal(first.where ? "told" : "not", "not");
 }
 
@@ -377,11 +394,11 @@ static void a_promise_is_one_cause(void **state) {
     CHECK("000000001", ACCEPTS("ADD"), ACCEPTS("SUB"), ACCEPTS("MUL"), ACCEPTS("DIV"), ACCEPTS("ABS"), ACCEPTS("NEG"),
           ACCEPTS("EXP"), ACCEPTS("LOG"), OF("LESS", HALF));
     /* a condition that two have by chance does not join them */
-    CHECK("01", OF("ADD", HALF ", \"where\": \"only where rank is 4\""),
-          OF("SUB", OFF ", \"where\": \"only where rank is 4\""));
+    CHECK("01", OF("ADD", HALF ", " WHERE("only where rank is 4", Q("rank is 4"))),
+          OF("SUB", OFF ", " WHERE("only where rank is 4", Q("rank is 4"))));
     /* but a mistake under that condition is meant */
-    CHECK("000", OF("ADD", HALF ", \"where\": \"only where rank is 4\""), OF("ADD", HALF),
-          OF("ADD", LOST ", \"where\": \"only where rank is 4\""));
+    CHECK("000", OF("ADD", HALF ", " WHERE("only where rank is 4", Q("rank is 4"))), OF("ADD", HALF),
+          OF("ADD", LOST ", " WHERE("only where rank is 4", Q("rank is 4"))));
     assert_false(first.promise);
 }
 
@@ -435,8 +452,8 @@ static void a_changed_journal_is_an_error(void **state) {
     fx_remove(&f);
 }
 
-#define TOLD(op, words)                                                                                                \
-    { op, "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", \"where\": \"" words "\"" }
+#define TOLD(op, condition)                                                                                            \
+    { op, "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", " condition }
 
 /* A bug of several buckets has of their conditions what its cases have in common, and no more. */
 static void a_condition_is_true_of_the_whole_bug(void **state) {
@@ -444,26 +461,34 @@ static void a_condition_is_true_of_the_whole_bug(void **state) {
     char digits[DIGITS], ops[OPS];
     struct nnv_bug first;
     /* each has another */
-    CHECK("00", TOLD("ADD", "only where rank = 4 (3 of 4 such cases fail)"), TOLD("MUL", "only where n > 2"));
+    CHECK("00", TOLD("ADD", WHERE("only where rank = 4 (3 of 4 such cases fail)", Q("rank = 4"))),
+          TOLD("MUL", WHERE("only where n > 2", Q("n > 2"))));
     assert_null(first.where);
-    CHECK("000", TOLD("ADD", "only where rank = 4"), TOLD("MUL", "not when alone"), TOLD("SUB", "in all 3 cases"));
+    CHECK("000", TOLD("ADD", WHERE("only where rank = 4", Q("rank = 4"))),
+          TOLD("MUL", SITUATION("not when alone", "not when alone")), TOLD("SUB", TOLD_AS("in all 3 cases")));
     assert_null(first.where);
     /* of that of all, without its numbers */
-    CHECK("00", TOLD("ADD", "only where n >= 5 (not at 3) and rank = 4 (3 of 4 such cases fail)"),
-          TOLD("MUL", "mostly where rank = 4 (8 of 9 failures)"));
+    CHECK("00",
+          TOLD("ADD", WHERE("only where n >= 5 (not at 3) and rank = 4 (3 of 4 such cases fail)",
+                            Q("n >= 5") ", " Q("rank = 4"))),
+          TOLD("MUL", WHERE("mostly where rank = 4 (8 of 9 failures)", Q("rank = 4"))));
     assert_string_equal(first.where, "only where rank = 4");
-    CHECK("00", TOLD("ADD", "only where rank = 4; in elements where a > 5 (7 of 8 such elements are wrong)"),
-          TOLD("MUL", "in elements where a > 5"));
+    CHECK("00",
+          TOLD("ADD", WHERE("only where rank = 4; in elements where a > 5 (7 of 8 such elements are wrong)",
+                            Q("rank = 4")) ELEMENTS("a > 5")),
+          TOLD("MUL", TOLD_AS("in elements where a > 5") ELEMENTS("a > 5")));
     assert_string_equal(first.where, "in elements where a > 5");
-    CHECK("00", TOLD("ADD", "not when alone (3 of 3 passed)"), TOLD("MUL", "not when alone (2 of 2 passed)"));
+    CHECK("00", TOLD("ADD", SITUATION("not when alone (3 of 3 passed)", "not when alone")),
+          TOLD("MUL", SITUATION("not when alone (2 of 2 passed)", "not when alone")));
     assert_string_equal(first.where, "not when alone");
     /* of that of most of those of which something is known */
-    CHECK("000", TOLD("ADD", "only where rank = 4"), TOLD("MUL", "only where rank = 4 (3 of 5 such cases fail)"),
-          TOLD("SUB", "only where n > 2"));
+    CHECK("000", TOLD("ADD", WHERE("only where rank = 4", Q("rank = 4"))),
+          TOLD("MUL", WHERE("only where rank = 4 (3 of 5 such cases fail)", Q("rank = 4"))),
+          TOLD("SUB", WHERE("only where n > 2", Q("n > 2"))));
     assert_string_equal(first.where, "mostly where rank = 4");
     /* one bucket: as it is */
-    CHECK("00", TOLD("ADD", "only where rank = 4 (3 of 4 such cases fail)"),
-          TOLD("ADD", "only where rank = 4 (3 of 4 such cases fail)"));
+    CHECK("00", TOLD("ADD", WHERE("only where rank = 4 (3 of 4 such cases fail)", Q("rank = 4"))),
+          TOLD("ADD", WHERE("only where rank = 4 (3 of 4 such cases fail)", Q("rank = 4"))));
     assert_string_equal(first.where, "only where rank = 4 (3 of 4 such cases fail)");
 }
 
@@ -472,7 +497,7 @@ static void a_mistake_must_explain_its_bug(void **state) {
     (void)state;
     char digits[DIGITS], ops[OPS];
     struct nnv_bug first;
-#define PART "\"where\": \"only where rank = 4\""
+#define PART WHERE("only where rank = 4", Q("rank = 4"))
 #define VAIN {"ADD", "float32", VALUES, NULL, "\"tried\": true, " PART}
     CHECK("000", {"MUL", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", " PART}, VAIN, VAIN);
     assert_string_equal(ops, "ADD, MUL: lost");

@@ -76,7 +76,8 @@ static void check_explained(const struct dump *dumps, size_t n, const char *want
         said[i] = c->promise ? 'p' : c->explained ? 'm' : c->untried ? 'u' : '-';
     }
     assert_string_equal(said, want);
-    assert_string_equal(f.report->item[0].more->cause->where ? f.report->item[0].more->cause->where : "", where);
+    const struct nnv_cause_condition *told = f.report->item[0].more->cause->where;
+    assert_string_equal(told ? told->told : "", where);
     for (size_t i = 0; i < n; i++) {
         snprintf(path, sizeof path, "dumps/%zu.json", i);
         unlink(fx_path(&f, path));

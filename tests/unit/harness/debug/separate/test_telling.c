@@ -67,6 +67,39 @@ static void test_where(void **state) {
     nnv_text_free(&t);
 }
 
+/** The members of an object that say so; the parts say nothing of other numbers. */
+static void check_written(const struct nnv_where *w, const char *want) {
+    struct nnv_text t = {0};
+    struct nnv_json_out j = {.text = &t};
+    nnv_json_open(&j, NULL, '{');
+    nnv_where_write(w, &j);
+    nnv_json_close(&j, '}');
+    assert_string_equal(t.data, want);
+    nnv_text_free(&t);
+}
+
+static void test_written(void **state) {
+    static const char *const steps[] = {"bursts"};
+    const struct nnv_case_condition
+        most = {.term = {stride, wider}, .terms = 2, .failures = 9, .failed = 8},
+        high = {.term = {{.subject = "input", .relation = NNV_ABOVE, .value = 8192, .beyond = 8191}},
+                .terms = 1,
+                .what = NNV_ELEMENTS};
+    (void)state;
+    check_written(&(struct nnv_where){0}, "{}");
+    check_written(&(struct nnv_where){.kind = NNV_WHERE_CONDITION, .cases = most},
+                  "{\"where\":\"mostly where stride is 2x2 and channels >= 228 (not at 127) (8 of 9 failures)\","
+                  "\"terms\":[\"stride is 2x2\",\"channels >= 228\"]}");
+    check_written(&(struct nnv_where){.kind = NNV_WHERE_ALL, .whole = 3, .elements = high},
+                  "{\"where\":\"in all 3 cases; in elements where input > 8191\","
+                  "\"elements\":\"in elements where input > 8191\",\"peculiar\":true}");
+    check_written(&(struct nnv_where){.kind = NNV_WHERE_STEPS, .steps = steps, .count = 1},
+                  "{\"where\":\"only in bursts\",\"situation\":\"only in bursts\"}");
+    check_written(&(struct nnv_where){.kind = NNV_WHERE_ALONE, .part = 2, .whole = 3},
+                  "{\"where\":\"not when its cases run again, each alone (2 of 3 passed)\","
+                  "\"situation\":\"not when its cases run again, each alone\"}");
+}
+
 /** The quantity and what stands before it count, its bound does not. */
 static void test_bounds_of_one_quantity(void **state) {
     const struct nnv_case_condition a = {.term = {stride, channels}, .terms = 2},
@@ -101,9 +134,8 @@ static void test_peculiar_bounds(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),
-        cmocka_unit_test(test_where),
-        cmocka_unit_test(test_bounds_of_one_quantity),
+        cmocka_unit_test(test_terms),           cmocka_unit_test(test_where),
+        cmocka_unit_test(test_written),         cmocka_unit_test(test_bounds_of_one_quantity),
         cmocka_unit_test(test_peculiar_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
