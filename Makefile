@@ -88,6 +88,7 @@ SYSTEM := $(sort $(wildcard tests/system/test_*.sh))
 # System tests that take a quarter of a minute or more, but for the one of the main verb.
 LONG := aosp_client api arithmetic audit board campaigns comfort cost datasheet docs engines explain faulty fuzz gate ggml host hostile inject \
         levels libraries ndk onnx ort pages planted reduce remote tflite
+LONG_SYSTEM := $(LONG:%=tests/system/test_%.sh)
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 
@@ -172,7 +173,7 @@ run: setup-run
 TESTS ?= main
 test: setup-test
 	@$(MAKE) --no-print-directory -j$$(nproc) all unit
-	@tools/run-tests.sh $(B) $(if $(filter all,$(TESTS)),$(SYSTEM),$(filter-out $(LONG:%=tests/system/test_%.sh),$(SYSTEM))) $(sort $(UNIT))
+	@tools/run-tests.sh $(B) $(UNIT) $(filter-out $(LONG_SYSTEM),$(SYSTEM)) $(if $(filter all,$(TESTS)),$(LONG_SYSTEM))
 
 # The same with each instruction set of the driver cpu but the best, which `make test` took; ISA="base avx2": these alone.
 ISA ?= base avx2 avx512 avx512vnni neon dotprod
