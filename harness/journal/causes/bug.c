@@ -237,27 +237,53 @@ static bool tell_family(const struct nnv_grouping *g, uint32_t n, struct nnv_bug
     return bug->words && (!g->kind[n] || bug->where);
 }
 
-/** What a bucket of wrong values says beyond numbers, such as "it is output # of the execution before"; or NULL. */
-static const char *beyond_numbers(const struct nnv_bucket *b) {
-    if (!nnv_bucket_is_of_values(b)) return NULL;
-    if (!strstr(b->like, " wrong")) return b->like;
+/** What a bucket of wrong values says; NULL: nothing. *length of it. */
+typedef const char *said_fn(const struct nnv_bucket *b, size_t *length);
+
+/** Beyond numbers, such as "it is output # of the execution before". */
+static const char *beyond_numbers(const struct nnv_bucket *b, size_t *length) {
     const char *allowed = strstr(b->like, ", allowed "), *words = allowed ? strstr(allowed, "; ") : NULL;
-    return words ? words + 2 : NULL;
+    const char *said = !strstr(b->like, " wrong") ? b->like : words ? words + 2 : NULL;
+    if (said) *length = strlen(said);
+    return said;
 }
 
-/** A bug of wrong values is told by what nearly all of its cases say beyond numbers. False: no memory. */
-static bool tell_beyond_numbers(const struct nnv_grouping *g, uint32_t n, struct nnv_bug *bug) {
+/** The step whose values are wrong, such as "execute of a model prepared with its own cache". */
+static const char *step_of(const struct nnv_bucket *b, size_t *length) {
+    const char *output = strstr(b->like, ": output ");
+    if (!output || !strstr(output, " wrong")) return NULL;
+    *length = (size_t)(output - b->like);
+    return memchr(b->like, ' ', *length) ? b->like : NULL; /* that it was an execution says nothing */
+}
+
+/** What nearly all cases of a bug of wrong values say; NULL: they say nothing, or different things. */
+static const char *agreed(const struct nnv_grouping *g, uint32_t n, size_t count, said_fn *say, size_t *length) {
     const struct nnv_buckets *all = &g->bugs->buckets;
-    const char *words = NULL, *one;
+    const char *words = NULL;
     size_t cases = 0;
-    if (bug->explained || bug->words != nnv_why_words(NNVTS_WHY_VALUES)) return true;
     for (uint32_t b = n; b < all->map.count; b++) {
-        if (nnv_group_root(g, b) != n || !(one = beyond_numbers(&all->item[b]))) continue;
-        if (!words) words = one; /* the fullest that says something comes first */
-        cases += strcmp(words, one) == 0 ? all->item[b].count : 0;
+        size_t its = 0;
+        const bool asked = nnv_group_root(g, b) == n && nnv_bucket_is_of_values(&all->item[b]);
+        const char *one = asked ? say(&all->item[b], &its) : NULL;
+        if (!one) continue;
+        if (!words) { /* the fullest that says something comes first */
+            words = one;
+            *length = its;
+        }
+        cases += its == *length && memcmp(words, one, its) == 0 ? all->item[b].count : 0;
     }
-    if (10 * cases < 9 * bug->count) return true;
-    bug->words = nnv_arena_printf(all->arena, "%s; %s", bug->words, words);
+    return 10 * cases >= 9 * count ? words : NULL;
+}
+
+/** A bug of wrong values is told by the step and what nearly all of its cases say beyond numbers. False: no memory. */
+static bool tell_beyond_numbers(const struct nnv_grouping *g, uint32_t n, struct nnv_bug *bug) {
+    static said_fn *const fns[] = {step_of, beyond_numbers};
+    if (bug->explained || bug->words != nnv_why_words(NNVTS_WHY_VALUES)) return true;
+    for (size_t i = 0; i < sizeof fns / sizeof *fns && bug->words; i++) {
+        size_t length = 0;
+        const char *words = agreed(g, n, bug->count, fns[i], &length);
+        if (words) bug->words = nnv_arena_printf(g->bugs->buckets.arena, "%s; %.*s", bug->words, (int)length, words);
+    }
     return bug->words != NULL;
 }
 

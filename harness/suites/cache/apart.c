@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file apart.c Models of each operation whose constants lie in several pools, and some among the copied values. */
+/**
+ * @file apart.c Models of each operation whose constants lie in several pools, and some among the copied values; of
+ * 8-bit types also with weights whose zero point is an end of the codes, so that they do not fit eight bits without it.
+ */
 #include <string.h>
 
 #include "harness/suites/cache/cache.h"
 #include "harness/suites/kit/cases.h"
 #include "randgraph/relate/relate.h"
+#include "randgraph/single/scales.h"
 #include "randgraph/single/single.h"
 #include "reference/model/validate.h"
 
@@ -30,6 +34,24 @@ static bool is_common(int32_t type) {
            type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED;
 }
 
+/** Where the zero point of the second tensor lies, which is the weights of what has some. */
+static const struct {
+    const char *name;
+    enum nnv_zero_point zero;
+} ends[] = {{"_lowest_zero", NNV_ZERO_LOWEST}, {"_highest_zero", NNV_ZERO_HIGHEST}};
+enum { ENDS = sizeof ends / sizeof *ends };
+
+/** The first row of quantisations whose second tensor has its zero point at this end, its codes anywhere; -1: none. */
+static int row_of(const struct nnv_op *op, int sig, enum nnv_zero_point zero) {
+    int32_t row[NNV_SCALE_FACTORS];
+    const size_t rows = nnv_scales_rows(op, sig);
+    for (size_t i = 0; i < rows; i++) {
+        nnv_scales_row(op, sig, i, row);
+        if (row[NNV_SCALE_ZERO_B] == (int32_t)zero && row[NNV_SCALE_CODES] != NNV_CODES_NEAR) return (int)i;
+    }
+    return -1;
+}
+
 static bool is_listed(int tier, size_t i, const struct nnv_op *op, int sig) {
     if (tier == NNV_AMOUNT_SMOKE) return sig == 0 && i % FEW == 0;
     return tier == NNV_AMOUNT_FULL || (is_common(op->sigs[sig].type[NNV_T]) && nnv_single_is_first(op, sig));
@@ -47,9 +69,16 @@ enum nnv_status nnv_cache_apart_list(const struct nnv_run_config *config, struct
             c.op = ops[i]->name;
             c.type = nnv_type(ops[i]->sigs[sig].type[NNV_T])->tag;
             c.b = (uint64_t)sig;
+            c.c = 0;
             c.data = ops[i];
-            st = nnv_list_case(list, c, err, "%s/%s_%s", row, ops[i]->name,
-                               nnv_single_sig_name(ops[i], sig, types, sizeof types));
+            nnv_single_sig_name(ops[i], sig, types, sizeof types);
+            st = nnv_list_case(list, c, err, "%s/%s_%s", row, ops[i]->name, types);
+            for (int k = 0; k < ENDS && !st; k++) {
+                const int first = row_of(ops[i], sig, ends[k].zero);
+                if (first < 0) continue;
+                c.c = (uint64_t)first + 1;
+                st = nnv_list_case(list, c, err, "%s/%s_%s%s", row, ops[i]->name, types, ends[k].name);
+            }
         }
     return st;
 }
@@ -109,10 +138,14 @@ static bool spread(struct nnv_context *s, struct nnv_fixture *fixture) {
 }
 
 bool nnv_cache_apart_draw(struct nnv_context *s, const struct nnv_case *c, struct nnv_fixture *fixture) {
-    const struct nnv_single what = {
+    struct nnv_single what = {
         .op = c->data, .sig = (int)c->b, .seed = s->env->config->seed, .mode = NNV_FILL_NORMAL, .name = c->name};
     struct nnv_spec *drawn, *spec;
     struct nnv_err err = {0};
+    if (c->c > 0) {
+        what.plan = NNV_PLAN_SCALES;
+        what.index = (int)c->c - 1;
+    }
     if (nnv_single_build(&what, s->env->arena, &drawn, &err) != NNV_OK) return nnv_context_error(s, "%s", err.text);
     if (!fix_inputs(s, drawn, &spec)) return false;
     refer(&spec->model.main);

@@ -136,6 +136,17 @@ static void what_values_are_instead(void **state) {
     CHECK("00", {"ADD", "float32", WRONG "; it is output 1 of the execution before", NULL, "\"tried\": true"},
           {"ADD", "float32", WRONG "; it is output 0 of the execution before", NULL, "\"tried\": true"});
     assert_string_equal(ops, "ADD: values are wrong; it is output # of the execution before");
+    /* in one step */
+#define STEP(step) "FAIL", "VALUES", step ": output 0: 1 of 2 values wrong; element 0: expected 2, got 3, allowed 0"
+    CHECK("00", {"ADD", "float32", STEP("execute of a copy"), NULL, NULL},
+          {"ADD", "float32", STEP("execute of a copy") "; every value is 3", NULL, NULL});
+    assert_string_equal(ops, "ADD: values are wrong; execute of a copy");
+    CHECK("00", {"ADD", "float32", STEP("execute of a copy"), NULL, NULL},
+          {"ADD", "float32", STEP("execute again"), NULL, NULL});
+    assert_string_equal(ops, "ADD: values are wrong");
+    CHECK("0", {"ADD", "float32", STEP("execute"), NULL, NULL});
+    assert_string_equal(ops, "ADD: values are wrong");
+#undef STEP
     CHECK("00", {"ADD", "float32", WRONG "; every value is 0", NULL, NULL}, {"ADD", "float32", WRONG, NULL, NULL});
     assert_string_equal(ops, "ADD: values are wrong");
     CHECK("0", {"ADD", "float32", WRONG "; every value is 0", NULL, "\"op\": \"\", \"words\": \"lost from 7 on\""});
