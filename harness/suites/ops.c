@@ -188,17 +188,15 @@ static int step_of(const struct tier *t, const struct nnv_single *w) {
     return w->plan == NNV_PLAN_SIZE && step > w->op->nsigs ? w->op->nsigs : step;
 }
 
-/* Long sums of large numbers of one sign, in types that they may leave: each third size that lengthens sums. */
+/* Long sums of large numbers of one sign, in types that they may leave: each size that lengthens sums. */
 static enum nnv_status add_long_sums(struct listing *l, struct nnv_single w, struct nnv_err *err) {
-    enum { STEP = 3 };
     w.plan = NNV_PLAN_SIZE;
     w.mode = NNV_FILL_HIGH;
     const bool narrow = nnv_type(w.op->sigs[w.sig].type[NNV_T])->size < sizeof(float);
     const bool has = narrow && step_of(l->tier, &w) > 0 && nnv_single_has(w.op, w.sig, w.mode);
-    int seen = w.sig;
     for (w.index = 0; has && w.index < nnv_single_planned(w.op, w.sig, w.plan); w.index++) {
         enum nnv_status st = NNV_OK;
-        if (nnv_single_has_long_sums(&w) && seen++ % STEP == 0) st = add(l, &w, err);
+        if (nnv_single_has_long_sums(&w)) st = add(l, &w, err);
         if (st) return st;
     }
     return NNV_OK;
