@@ -19,7 +19,8 @@
 /* INPUTS: all parameters are inputs of the model; ODD, EVEN: the others of these are constants. */
 enum source { SINGLE = 1, ZERO = 2, GRAPH = 4, FIXTURE = 8, FREE = 16, INPUTS = 32, ODD = 64, EVEN = 128 };
 
-/** Signatures of an operation that a case is of, in tier default: the first and one more, that one alone, or all. */
+/** Signatures of an operation that a case is of, in tier default: the first and one more, that one alone, or all, and
+ * of the first all variants, as of those of operations that move elements, which are cheap. */
 enum share { TWO, ONE, ALL };
 
 /** What a case does with each model of its sources. */
@@ -149,12 +150,24 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 static bool is_of_parameters(unsigned sources) { return sources & (INPUTS | ODD | EVEN); }
 
-/* What nnv_case.b and .c hold: which source, and which model of it. */
+/* What nnv_case.b, .c and .d hold: which source, which model of it, and which variant of an operation. */
 static enum nnv_status add(struct nnv_case_list *list, size_t i, enum source source, uint64_t which, const char *model,
-                           const struct nnv_op *op, const char *op_name, const char *type, struct nnv_err *err) {
-    const struct nnv_case c = {
-        .op = op_name, .type = type, .tags = source == ZERO ? "zero" : "", .a = i, .b = source, .c = which, .data = op};
+                           const struct nnv_op *op, uint64_t variant, const char *type, struct nnv_err *err) {
+    const struct nnv_case c = {.op = op ? op->name : "",
+                               .type = type,
+                               .tags = source == ZERO ? "zero" : "",
+                               .a = i,
+                               .b = source,
+                               .c = which,
+                               .d = variant,
+                               .data = op};
     return nnv_list_case(list, c, err, "shapes/%s/%s", cases[i].name, model);
+}
+
+/* The variant of an operation that a case of this signature has. */
+static uint64_t variant_of(size_t i, enum source source, const struct nnv_op *op, int sig) {
+    const int turn = (int)i + (is_of_parameters(source) || cases[i].share == ALL ? sig : 0);
+    return (uint64_t)(turn % nnv_single_variants(op));
 }
 
 /* In tier full of all signatures; in tier smoke of one, in every other case. */
@@ -174,7 +187,15 @@ static enum nnv_status add_op(struct nnv_case_list *list, int tier, size_t i, en
         if (is_of_parameters(source) && nnv_single_planned(op, sig, NNV_PLAN_INPUTS) == 0) continue;
         nnv_single_sig_name(op, sig, types, sizeof types);
         snprintf(model, sizeof model, "%s/%s%s", op->name, types, source == ZERO ? "_zero" : "");
-        st = add(list, i, source, (uint64_t)sig, model, op, op->name, nnv_type(op->sigs[sig].type[NNV_T])->tag, err);
+        const char *type = nnv_type(op->sigs[sig].type[NNV_T])->tag;
+        const uint64_t own = variant_of(i, source, op, sig), variants = (uint64_t)nnv_single_variants(op);
+        st = add(list, i, source, (uint64_t)sig, model, op, own, type, err);
+        const bool all = tier > 0 && (sig == 0 || op->moves) && cases[i].share == ALL;
+        for (uint64_t v = 0; all && v < variants && !st; v++) {
+            if (v == own) continue;
+            snprintf(model, sizeof model, "%s/%s_%s", op->name, types, op->variants[v]);
+            st = add(list, i, source, (uint64_t)sig, model, op, v, type, err);
+        }
     }
     return st;
 }
@@ -187,7 +208,7 @@ static enum nnv_status add_graphs(struct nnv_case_list *list, int tier, size_t i
         for (size_t k = 0; k < each && !st && (tier > 1 || nnv_graph_profiles[p].most <= QUICK); k++) {
             char model[96];
             snprintf(model, sizeof model, "%s/%zu", nnv_graph_profiles[p].name, k);
-            st = add(list, i, GRAPH, (uint64_t)p << 32 | k, model, NULL, "", "", err);
+            st = add(list, i, GRAPH, (uint64_t)p << 32 | k, model, NULL, 0, "", err);
         }
     return st;
 }
@@ -243,12 +264,11 @@ static enum nnv_status build(const struct nnv_run_config *config, const struct n
     }
     const struct nnv_op *op = c->data;
     const bool inputs = is_of_parameters((unsigned)c->b);
-    const int turn = (int)c->a + (inputs ? (int)c->c : 0);
     const struct nnv_single w = {.op = op,
                                  .sig = (int)c->c,
                                  .plan = inputs ? NNV_PLAN_INPUTS : NNV_PLAN_VARIANT,
-                                 .variant = turn % nnv_single_variants(op),
-                                 .index = inputs ? 2 * (turn % nnv_single_variants(op)) + 1 : 0,
+                                 .variant = (int)c->d,
+                                 .index = inputs ? 2 * (int)c->d + 1 : 0,
                                  .mode = c->b == ZERO ? NNV_FILL_ZERO : NNV_FILL_NORMAL,
                                  .seed = config->seed,
                                  .name = c->name};
