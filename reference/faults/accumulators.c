@@ -118,9 +118,12 @@ void nnv_generate_accumulators(struct nnv_fault_list *l, const struct nnv_call *
     const struct nnv_shape *from = &c->in[0].shape, *to = &c->out[0].shape;
     if (!nnv_shape_known(from) || !nnv_shape_known(to) || nnv_shape_elems(to) == 0) return;
     const double n = (double)nnv_shape_elems(from) / (double)nnv_shape_elems(to);
-    if (c->op->code != ANEURALNETWORKS_MEAN || n != floor(n) || n < 2) return;
+    const bool mean = c->op->code == ANEURALNETWORKS_MEAN || c->op->code == ANEURALNETWORKS_AVERAGE_POOL_2D;
+    if (!mean || n != floor(n) || n < 2) return;
     generate(l, (double)x->scale / n, x->zero_point * n, "sums of codes");
     if (x->zero_point != 0) generate(l, (double)x->scale / n, 0, "sums of codes without zero point");
+    if (x->type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED)
+        generate(l, (double)x->scale / n, (x->zero_point + 128) * n, "sums of codes plus 128");
 }
 
 /* ----------------------------------------------------------- channels in another order */

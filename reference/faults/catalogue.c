@@ -148,6 +148,8 @@ ELEMENT(transpose) {
 #define ACTIVATION SLOTS("activation")
 
 static const struct nnv_fault faults[] = {
+    /* memory */
+    MODEL("in-place", "the result written over an input that is read again later", in_place),
     /* windows and filters */
     MODEL("dilation-ignored", "dilation ignored: the taps lie side by side", dense_taps,
           SLOTS("dilation width", "dilation height"), .value = 1, .numbers = nnv_numbers_set),
@@ -331,6 +333,7 @@ static const struct nnv_fault faults[] = {
     OPERATION("mean-for-root-mean-square", "the mean for the root of the mean square", L2_POOL_2D, AVERAGE_POOL_2D),
     OPERATION("log-missing", "SOFTMAX for LOG_SOFTMAX", LOG_SOFTMAX, SOFTMAX),
     OPERATION("truncated-negative", "floor left out", FLOOR, RELU),
+    MODEL("cast-to-nearest", "rounding to the nearest instead of toward 0", cast_to_nearest, OPS(OP(CAST))),
     /* pairs that undo each other */
     MODEL("requantised-dropped", "DEQUANTIZE and QUANTIZE behind it left out: codes copied", pair_dropped,
           OPS(OP(QUANTIZE)), .code = OP(DEQUANTIZE), .other_code = OP(DEQUANTIZE)),

@@ -268,6 +268,44 @@ bool nnv_change_samples(struct nnv_edit *e, const struct nnv_fault *f) {
     return op->in && !e->failed;
 }
 
+/* ------------------------------------------------------------------ memory used again */
+
+bool nnv_change_in_place(struct nnv_edit *e, const struct nnv_fault *f) {
+    const struct nnv_subgraph *s = &e->spec.model.main;
+    const uint32_t from = nnv_edit_op(e)->in[0], to = nnv_edit_op(e)->out[0];
+    const struct nnv_operand *x = &s->operands[from], *y = e->call->out[0].operand;
+    bool any = false;
+    (void)f;
+    if (x->lifetime != NNV_TEMPORARY_VARIABLE || x->type != y->type || x->zero_point != y->zero_point ||
+        fabsf(x->scale - y->scale) > 0 || !nnv_shape_known(&e->call->in[0].shape) ||
+        nnv_shape_elems(&e->call->in[0].shape) != nnv_shape_elems(&e->call->out[0].shape))
+        return false;
+    for (uint32_t i = e->at + 1; i < s->noperations; i++)
+        for (uint32_t k = 0; k < s->operations[i].nin; k++)
+            if (s->operations[i].in[k] == from) {
+                s->operations[i].in[k] = to;
+                any = true;
+            }
+    return any;
+}
+
+/* ----------------------------------------------------------------------- casts */
+
+bool nnv_change_cast_to_nearest(struct nnv_edit *e, const struct nnv_fault *f) {
+    const struct nnv_operand like = {.type = nnv_edit_operand(e, 0)->type};
+    const double half = 0.5;
+    const uint32_t one[] = {1};
+    (void)f;
+    if (nnv_type(like.type)->kind != NNV_KIND_FLOAT || nnv_type(e->call->out[0].operand->type)->kind == NNV_KIND_FLOAT)
+        return false;
+    const uint32_t plus[] = {nnv_edit_add_constant(e, like, 1, one, &half),
+                             nnv_edit_add_int(e, ANEURALNETWORKS_FUSED_NONE)};
+    const struct nnv_shape s = e->call->in[0].shape;
+    if (!e->failed) nnv_edit_insert(e, ANEURALNETWORKS_ADD, plus, 2, &s);
+    if (!e->failed) nnv_edit_insert(e, ANEURALNETWORKS_FLOOR, NULL, 0, &s);
+    return !e->failed;
+}
+
 /* ------------------------------------------------------------------ pairs left out */
 
 /** The operation that makes operand index alone; NULL: none does. */

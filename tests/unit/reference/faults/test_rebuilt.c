@@ -234,8 +234,54 @@ static void pairs_left_out(void **state) {
     for (int i = 0; i < 4; i++) assert_true(fabs(v[i] - (double)reals[i]) < 1e-6);
 }
 
+/* ------------------------------------------------------------ memory used again */
+
+/** y = x + ABS(x), where x is what NEG makes; ABS is in hand. */
+static void written_over_its_input(void **state) {
+    (void)state;
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    static const float reals[] = {3, -2};
+    const uint32_t two[] = {2}, c = nnv_builder_constant(&b, FLOATS, 1, two, reals),
+                   x = nnv_builder_tensor(&b, FLOATS, 1, two, NNV_TEMPORARY_VARIABLE),
+                   a = nnv_builder_tensor(&b, FLOATS, 1, two, NNV_TEMPORARY_VARIABLE),
+                   y = nnv_builder_tensor(&b, FLOATS, 1, two, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&b, ANEURALNETWORKS_NEG, 1, &c, x);
+    nnv_builder_add(&b, ANEURALNETWORKS_ABS, 1, &x, a);
+    nnv_builder_add(&b, ANEURALNETWORKS_ADD, 3, (uint32_t[]){x, a, nnv_builder_int(&b, ANEURALNETWORKS_FUSED_NONE)}, y);
+    take(&b, 1, &y);
+    assert_false(apply("in-place")); /* nobody reads behind the last */
+    edit.at = 0;
+    edit.call = calls[0];
+    assert_false(apply("in-place")); /* a constant */
+    edit.at = 1;
+    edit.call = calls[1];
+    assert_true(apply("in-place"));
+    const double *v = made(2);
+    assert_int_equal(v[0], 6);
+    assert_int_equal(v[1], 4);
+}
+
+static void casts_to_the_nearest(void **state) {
+    (void)state;
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    static const float reals[] = {1.6f, -1.6f, 1.4f, -1.4f};
+    const struct nnv_encoding ints = {.type = ANEURALNETWORKS_TENSOR_INT32};
+    const uint32_t four[] = {4}, x = nnv_builder_constant(&b, FLOATS, 1, four, reals);
+    uint32_t y = nnv_builder_tensor(&b, ints, 1, four, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&b, ANEURALNETWORKS_CAST, 1, &x, y);
+    take(&b, 1, &y);
+    assert_true(apply("cast-to-nearest"));
+    const double *v = made(4);
+    assert_int_equal(v[0], 2);
+    assert_int_equal(v[1], -2);
+    assert_int_equal(v[2], 1);
+    assert_int_equal(v[3], -1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(written_over_its_input),
+        cmocka_unit_test(casts_to_the_nearest),
         cmocka_unit_test(deviations),
         cmocka_unit_test(exponentials_overflow),
         cmocka_unit_test(biases_before_normalisation),
