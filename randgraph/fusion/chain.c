@@ -243,6 +243,9 @@ static bool set_apart(struct nnv_chain *c, const struct nnv_operation *op, struc
     return true;
 }
 
+/* The outermost numbers saturate in QUANTIZE, as where a network was calibrated: who leaves it out shows it. */
+static const double quantised_part = 0.75;
+
 /* Scales of the results: those of the first pass, those that the rules say, or by the range of the results. */
 static enum nnv_status choose_scales(struct nnv_chain *c, struct alone *a, struct nnv_golden *golden) {
     struct nnv_subgraph *m = &a->model.main;
@@ -271,6 +274,10 @@ static enum nnv_status choose_scales(struct nnv_chain *c, struct alone *a, struc
         for (size_t e = 0, n = golden[i].value.bytes / nnv_type(o->type)->size; e < n; e++) {
             lo = fmin(lo, golden[i].exact[e]);
             hi = fmax(hi, golden[i].exact[e]);
+        }
+        if (op->type == ANEURALNETWORKS_QUANTIZE) {
+            lo *= quantised_part;
+            hi *= quantised_part;
         }
         const struct nnv_encoding enc = encoding_for(c, o->type, lo, hi > lo ? hi : lo + 1);
         o->scale = enc.scale;

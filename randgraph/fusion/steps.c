@@ -254,7 +254,11 @@ static void to_type(struct nnv_chain *c, int arg) {
     const bool half = nnv_chain_chance(c, 0.3), is_signed = nnv_chain_chance(c, 0.5);
     int32_t to =
         from == ANEURALNETWORKS_TENSOR_FLOAT16 ? ANEURALNETWORKS_TENSOR_FLOAT32 : ANEURALNETWORKS_TENSOR_FLOAT16;
-    if (code == ANEURALNETWORKS_DEQUANTIZE && !half) to = ANEURALNETWORKS_TENSOR_FLOAT32;
+    if (code == ANEURALNETWORKS_DEQUANTIZE) {
+        const int32_t first = c->b.operand[0].type; /* floats: most often back to what they were */
+        const bool wide = first == ANEURALNETWORKS_TENSOR_FLOAT16 ? half : !half;
+        to = wide ? ANEURALNETWORKS_TENSOR_FLOAT32 : ANEURALNETWORKS_TENSOR_FLOAT16;
+    }
     if (code == ANEURALNETWORKS_CAST && arg == TO_INT) to = ANEURALNETWORKS_TENSOR_INT32;
     if (code == ANEURALNETWORKS_CAST && from == ANEURALNETWORKS_TENSOR_INT32) to = ANEURALNETWORKS_TENSOR_FLOAT32;
     if (code == ANEURALNETWORKS_QUANTIZE)

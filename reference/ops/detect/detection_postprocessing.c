@@ -254,7 +254,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 
 static const struct nnv_factor factors[] = {{.name = "batches", NNV_VALUES(1, 2, 3)},
                                             {.name = "anchors", NNV_VALUES(7, 1, 13), NNV_SIZES(16, 17, 33, 64, 65)},
-                                            {.name = "classes", NNV_VALUES(3, 4, 5), NNV_SIZES(9, 17, 21)},
+                                            {.name = "classes", NNV_VALUES(3, 4, 5), NNV_SIZES(9, 17, 21, 91)},
                                             {.name = "kind", NNV_WORDS("fast", "regular")},
                                             {.name = "limit", NNV_WORDS("limited", "spare")},
                                             {.name = "deltas", NNV_WORDS("4", "long")},

@@ -66,7 +66,7 @@ static enum nnv_status embedding_eval(struct nnv_kernel *k, struct nnv_err *err)
 #define TABLE_FACTORS                                                                                                  \
     NNV_SHAPE_RANKS(2, 3, 4), NNV_SHAPE_EXTENTS, {.name = "lookups", NNV_VALUES(5, 1, 3, 16), NNV_SIZES(17, 65, 300)}, \
     {                                                                                                                  \
-        .name = "rows", NNV_VALUES(9, 1, 3, 64), NNV_SIZES(129, 257, 32769, 40001, 65537)                              \
+        .name = "rows", NNV_VALUES(9, 1, 3, 64), NNV_SIZES(129, 257, 32769, 40001, 65537, 80001, 131073)               \
     }
 static const struct nnv_factor embedding_factors[] = {TABLE_FACTORS,
                                                       {.name = "order", NNV_WORDS("any", "rising", "falling", "same")}};

@@ -14,7 +14,7 @@
 
 /** Factors of all cells. */
 #define NNV_CELL_FACTORS                                                                                               \
-    {.name = "batch", NNV_VALUES(2, 1, 3, 4), NNV_SIZES(8, 9, 17)},                                                    \
+    {.name = "batch", NNV_VALUES(2, 1, 3, 4), NNV_SIZES(8, 9, 17, 33, 65)},                                            \
         {.name = "input",                                                                                              \
          NNV_VALUES(8, 1, 3, 5, 16),                                                                                   \
          NNV_SIZES(15, 17, 31, 33, 64, 65, 127, 129, 257, 513, 1025),                                                  \
@@ -25,7 +25,8 @@
     }
 /** Those of sequences; the states as outputs; two directions. */
 #define NNV_SEQUENCE_FACTORS                                                                                           \
-    {.name = "time", NNV_VALUES(3, 1, 2, 5), NNV_SIZES(16, 33)}, {.name = "order", NNV_WORDS("time", "batch")}, {      \
+    {.name = "time", NNV_VALUES(3, 1, 2, 5), NNV_SIZES(16, 17, 33, 64, 65, 100, 129, 200, 257)},                                 \
+        {.name = "order", NNV_WORDS("time", "batch")}, {                                                               \
         .name = "states", NNV_WORDS("none", "state")                                                                   \
     }
 #define NNV_DIRECTION_FACTORS                                                                                          \

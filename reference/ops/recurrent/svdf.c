@@ -98,7 +98,7 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
 static const struct nnv_factor factors[] = {
     NNV_CELL_FACTORS,
     {.name = "rank", NNV_VALUES(1, 2, 3), NNV_SIZES(4, 8)},
-    {.name = "memory", NNV_VALUES(8, 1, 3, 10), NNV_SIZES(16, 17, 33, 64)},
+    {.name = "memory", NNV_VALUES(8, 1, 3, 10), NNV_SIZES(16, 17, 33, 64, 65, 129)},
     {.name = "activation", NNV_WORDS("none", "relu", "relu6", "relu1", "tanh", "logistic")},
     {.name = "with", NNV_WORDS("bias", "weights")}};
 static const char *const variants[] = {"rank1", "rank2", "rank3", "rank1_bias", "rank2_bias", "rank3_bias", NULL};
