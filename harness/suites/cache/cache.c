@@ -273,8 +273,9 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
         const struct nnv_cache_case *it = case_at(i);
         char row[64];
         snprintf(row, sizeof row, "cache/%s", it->name);
-        /* Those with constants stand for all. */
+        /* Those with constants stand for all, and one of many operations. */
         st = nnv_list_fixtures(list, row, (struct nnv_case){.a = i}, it->few ? "conv_" : NULL, err);
+        if (it->few && !st) st = nnv_list_fixtures(list, row, (struct nnv_case){.a = i}, "deep_", err);
     }
     return st ? st : nnv_cache_apart_list(config, list, "cache/apart", (struct nnv_case){.a = count}, err);
 }

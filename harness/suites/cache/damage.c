@@ -142,6 +142,40 @@ static bool flip_header(const struct victim *v) { return flip_each(v, v->size < 
 static bool flip_body(const struct victim *v) { return flip_each(v, v->size > HEADER ? SPREAD : 0, of_body); }
 static bool flip_tail(const struct victim *v) { return flip_each(v, v->size < TAIL ? v->size : TAIL, of_tail); }
 
+/* What storage loses or mixes up are blocks: one is zeros, is noise, is another one. */
+enum { BLOCK = 64, PLACES = 32 };
+
+/** Spoils a block in each of PLACES places; a change that changes nothing is none. */
+static bool spoil_blocks(const struct victim *v, const char *what,
+                         void (*spoil)(const struct victim *v, uint8_t *block, size_t at)) {
+    for (size_t k = 0; k < PLACES && v->size > (size_t)2 * BLOCK; k++) {
+        const size_t at = (v->size - BLOCK) * k / (PLACES - 1);
+        char words[96];
+        if (nnv_now_ns() > v->until) return true;
+        spoil(v, v->copy + at, at);
+        snprintf(words, sizeof words, "%s in bytes %zu to %zu of %zu", what, at, at + BLOCK - 1, v->size);
+        const bool changed = memcmp(v->copy + at, v->data + at, BLOCK) != 0;
+        if (changed && !try_damage(v, v->size, words)) return false;
+        memcpy(v->copy + at, v->data + at, BLOCK);
+    }
+    return true;
+}
+
+static void put_zeros(const struct victim *v, uint8_t *block, size_t at) {
+    (void)v, (void)at;
+    memset(block, 0, BLOCK);
+}
+static void put_noise(const struct victim *v, uint8_t *block, size_t at) {
+    struct nnv_rng rng = nnv_rng_make(v->b->s->env->config->seed, v->i, at);
+    for (size_t k = 0; k < BLOCK; k++) block[k] = (uint8_t)nnv_rng_u64(&rng);
+}
+static void put_neighbour(const struct victim *v, uint8_t *block, size_t at) {
+    memcpy(block, v->data + (at >= BLOCK ? at - BLOCK : at + BLOCK), BLOCK);
+}
+static bool zero_blocks(const struct victim *v) { return spoil_blocks(v, "holds zeros", put_zeros); }
+static bool noise_blocks(const struct victim *v) { return spoil_blocks(v, "holds noise", put_noise); }
+static bool repeat_blocks(const struct victim *v) { return spoil_blocks(v, "repeats a block", put_neighbour); }
+
 static void truncated_empty(struct nnv_cache_fixture *b) { damage_each(b, make_empty); }
 static void truncated_header(struct nnv_cache_fixture *b) { damage_each(b, cut_header); }
 static void truncated_middle(struct nnv_cache_fixture *b) { damage_each(b, cut_middle); }
@@ -152,6 +186,9 @@ static void randomised(struct nnv_cache_fixture *b) { damage_each(b, noise); }
 static void flipped_header(struct nnv_cache_fixture *b) { damage_each(b, flip_header); }
 static void flipped_body(struct nnv_cache_fixture *b) { damage_each(b, flip_body); }
 static void flipped_tail(struct nnv_cache_fixture *b) { damage_each(b, flip_tail); }
+static void zeroed_blocks(struct nnv_cache_fixture *b) { damage_each(b, zero_blocks); }
+static void randomised_blocks(struct nnv_cache_fixture *b) { damage_each(b, noise_blocks); }
+static void repeated_blocks(struct nnv_cache_fixture *b) { damage_each(b, repeat_blocks); }
 
 /* ------------------------------------------------- files that change meanwhile */
 
@@ -268,6 +305,9 @@ const struct nnv_cache_case nnv_cache_damages[] = {
     {"flipped_header", flipped_header, true, false},
     {"flipped_body", flipped_body, true, false},
     {"flipped_tail", flipped_tail, true, false},
+    {"zeroed_blocks", zeroed_blocks, true, false},
+    {"randomised_blocks", randomised_blocks, true, false},
+    {"repeated_blocks", repeated_blocks, true, false},
     {"exchanged_after_load", exchanged_after_load, true, false},
     {"changed_while_loading", changed_while_loading, true, false},
     {"changed_while_saving", changed_while_saving, true, false},

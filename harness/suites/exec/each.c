@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "harness/suites/exec/exec.h"
 #include "harness/suites/kit/cases.h"
+#include "randgraph/graph/graph.h"
 #include "randgraph/single/single.h"
 
 enum { VARIANTS = 3, ROUNDS = 3 };
@@ -46,6 +47,19 @@ enum nnv_status nnv_exec_list_again(struct nnv_case_list *list, struct nnv_case 
     return st;
 }
 
+/** Random graphs: what their operations hand on lies in memory that executions at once must not share. */
+static enum nnv_status list_graphs(struct nnv_case_list *list, struct nnv_case made, int each, struct nnv_err *err) {
+    enum { QUICK = 20 }; /* operations: longer graphs take their time */
+    enum nnv_status st = NNV_OK;
+    for (size_t p = 0; p < nnv_graph_profile_count; p++)
+        for (int k = 0; k < each && nnv_graph_profiles[p].most <= QUICK && !st; k++) {
+            made.b = p;
+            made.d = (uint64_t)k;
+            st = nnv_list_case(list, made, err, "exec/at_once/graph/%s/%d", nnv_graph_profiles[p].name, k);
+        }
+    return st;
+}
+
 /* The last variants are those with an axis, a layout, large images. */
 enum nnv_status nnv_exec_list_at_once(struct nnv_case_list *list, struct nnv_case made, int most, struct nnv_err *err) {
     size_t n;
@@ -57,16 +71,24 @@ enum nnv_status nnv_exec_list_at_once(struct nnv_case_list *list, struct nnv_cas
         for (int variant = variants > most ? variants - most : 0; variant < variants && !st; variant++)
             st = list_variant(list, made, "at_once", ops[i], variant, variant, err);
     }
-    return st;
+    return st ? st : list_graphs(list, made, 2 * most, err);
+}
+
+static enum nnv_status draw(const struct nnv_exec *x, const struct nnv_case *c, int index, struct nnv_spec **spec,
+                            struct nnv_err *err) {
+    const struct nnv_single single = {
+        .op = c->data, .sig = (int)c->b, .variant = (int)c->d, .index = index, .seed = x->seed, .name = c->name};
+    const struct nnv_graph_options graph = {
+        .profile = &nnv_graph_profiles[c->b], .seed = x->seed, .index = c->d, .name = c->name};
+    return c->data ? nnv_single_build(&single, x->s->env->arena, spec, err)
+                   : nnv_graph_build(&graph, x->s->env->arena, spec, err);
 }
 
 /** Draws the case's model, and prepares it. False: the case is over. */
 static bool make(struct nnv_exec *x, const struct nnv_case *c, int index) {
-    const struct nnv_single what = {
-        .op = c->data, .sig = (int)c->b, .variant = (int)c->d, .index = index, .seed = x->seed, .name = c->name};
     struct nnv_spec *spec;
     struct nnv_err err = {0};
-    if (nnv_single_build(&what, x->s->env->arena, &spec, &err) != NNV_OK) {
+    if (draw(x, c, index, &spec, &err) != NNV_OK) {
         nnv_context_error(x->s, "%s", err.text);
         return false;
     }
@@ -154,8 +176,8 @@ static const uint64_t LONG_ENOUGH_NS = 1000000;
 struct racer {
     struct nnvts_prepared_model *prepared;
     struct nnv_request *values;
-    void *alone[NNV_FIXTURE_MAX_IO]; /**< its outputs when nothing else ran */
-    enum nnvts_status status;        /**< of the last execution */
+    void **alone;             /**< its outputs when nothing else ran */
+    enum nnvts_status status; /**< of the last execution */
     atomic_int *waiting;
     pthread_t thread;
 };
@@ -185,6 +207,8 @@ static void *race(void *arg) {
 
 static bool run_alone(struct nnv_exec *x, struct racer *r) {
     if (!nnv_context_execute(x->s, r->prepared, r->values)) return false;
+    r->alone = NNV_NEW(x->s->env->arena, void *, r->values->abi.output_count);
+    if (!r->alone) return nnv_context_error(x->s, NNV_OUT_OF_MEMORY);
     for (uint32_t i = 0; i < r->values->abi.output_count; i++) {
         r->alone[i] = nnv_arena_copy(x->s->env->arena, r->values->output_at[i], r->values->out[i].bytes);
         if (!r->alone[i]) return nnv_context_error(x->s, NNV_OUT_OF_MEMORY);

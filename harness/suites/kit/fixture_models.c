@@ -83,6 +83,38 @@ static void net_float32(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint
     *nin = 2, *nout = 2;
 }
 
+/* What drivers compute in another form, and convert where they deliver it. */
+static void add_float16(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {
+    const struct nnv_encoding float16 = {ANEURALNETWORKS_TENSOR_FLOAT16, 0, 0};
+    add(b, float16, float16, float16, 2, (uint32_t[]){3, 5}, in, out);
+    *nin = 2, *nout = 1;
+}
+static void add_signed8(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {
+    const struct nnv_encoding x = {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED, 0.03125f, -8},
+                              y = {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED, 0.0625f, 3},
+                              z = {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED, 0.0859375f, -1};
+    add(b, x, y, z, 2, (uint32_t[]){3, 5}, in, out);
+    *nin = 2, *nout = 1;
+}
+
+/* So many operations that what a driver writes of its structure has some thousand bytes. */
+static void deep_float32(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {
+    enum { OPERATIONS = 48 };
+    const uint32_t dims[] = {2, 3};
+    in[0] = nnv_builder_tensor(b, float32, 2, dims, NNV_SUBGRAPH_INPUT);
+    uint32_t at = in[0];
+    for (int i = 0; i < OPERATIONS; i++) {
+        const bool last = i == OPERATIONS - 1;
+        const uint32_t to =
+            nnv_builder_tensor(b, float32, 2, dims, last ? NNV_SUBGRAPH_OUTPUT : NNV_TEMPORARY_VARIABLE);
+        const uint32_t row = nnv_builder_weights(b, float32, 1, (uint32_t[]){3}, 0.5);
+        nnv_builder_add(b, i % 2 ? ANEURALNETWORKS_SUB : ANEURALNETWORKS_ADD, 3, (uint32_t[]){at, row, none(b)}, to);
+        at = to;
+    }
+    out[0] = at;
+    *nin = 1, *nout = 1;
+}
+
 const struct nnv_fixture_kind nnv_fixtures[] = {
     {"add_float32", "ADD", "float32", add_float32},
     {"add_quant8", "ADD", "quant8_asymm", add_quant8},
@@ -91,6 +123,9 @@ const struct nnv_fixture_kind nnv_fixtures[] = {
     {"net_float32", "FULLY_CONNECTED", "float32", net_float32},
     {"open_float32", "ADD", "float32", open_float32},
     {"open_quant8", "ADD", "quant8_asymm", open_quant8},
+    {"add_float16", "ADD", "float16", add_float16},
+    {"add_signed8", "ADD", "quant8_asymm_signed", add_signed8},
+    {"deep_float32", "ADD", "float32", deep_float32},
 };
 const size_t nnv_fixture_count = sizeof nnv_fixtures / sizeof *nnv_fixtures;
 

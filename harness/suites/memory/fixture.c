@@ -22,12 +22,31 @@ static void link(struct nnv_builder *b, struct nnv_encoding e, uint32_t *in, uin
 static void link_float32(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {
     link(b, (struct nnv_encoding){ANEURALNETWORKS_TENSOR_FLOAT32, 0, 0}, in, nin, out, nout);
 }
-static void link_quant8(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {
-    link(b, (struct nnv_encoding){ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, 0.0625f, 120}, in, nin, out, nout);
+static void link_float16(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {
+    link(b, (struct nnv_encoding){ANEURALNETWORKS_TENSOR_FLOAT16, 0, 0}, in, nin, out, nout);
 }
-const struct nnv_fixture_kind nnv_memory_links[2] = {
+#define LINK(name, TYPE, scale, zero_point)                                                                            \
+    static void name(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {              \
+        link(b, (struct nnv_encoding){ANEURALNETWORKS_TENSOR_##TYPE, scale, zero_point}, in, nin, out, nout);          \
+    }
+LINK(link_quant8, QUANT8_ASYMM, 0.0625f, 120)
+LINK(quant8_zero, QUANT8_ASYMM, 0.0625f, 121)
+LINK(quant8_scale, QUANT8_ASYMM, 0.125f, 120)
+LINK(link_signed8, QUANT8_ASYMM_SIGNED, 0.0625f, -8)
+LINK(signed8_zero, QUANT8_ASYMM_SIGNED, 0.0625f, -7)
+LINK(signed8_scale, QUANT8_ASYMM_SIGNED, 0.125f, -8)
+#undef LINK
+const struct nnv_fixture_kind nnv_memory_links[NNV_MEMORY_LINKS] = {
     {"link_float32", "ADD", "float32", link_float32},
     {"link_quant8", "ADD", "quant8_asymm", link_quant8},
+    {"link_float16", "ADD", "float16", link_float16},
+    {"link_signed8", "ADD", "quant8_asymm_signed", link_signed8},
+};
+const struct nnv_fixture_kind nnv_memory_likes[NNV_MEMORY_LIKES] = {
+    {"link_quant8", "ADD", "quant8_asymm", quant8_zero},
+    {"link_quant8", "ADD", "quant8_asymm", quant8_scale},
+    {"link_signed8", "ADD", "quant8_asymm_signed", signed8_zero},
+    {"link_signed8", "ADD", "quant8_asymm_signed", signed8_scale},
 };
 
 /* -------------------------------------------------------------------- buffers */

@@ -315,7 +315,7 @@ static const struct nnv_memory_case cases[] = {
     {"open_copy_refused", open_copy_refused, NNV_MEMORY_OPEN},
     {"open_request_refused", open_request_refused, NNV_MEMORY_OPEN},
 };
-enum { OWN = sizeof cases / sizeof *cases, LINKS = sizeof nnv_memory_links / sizeof *nnv_memory_links };
+enum { OWN = sizeof cases / sizeof *cases, LINKS = NNV_MEMORY_LINKS };
 
 static const struct nnv_memory_case *case_at(uint64_t i) {
     if (i < OWN) return &cases[i];

@@ -112,20 +112,39 @@ static void conflicting_hint(struct nnv_memory_fixture *b) {
     must_refuse(b, &desc, INVALID, "with more extents than the input's");
 }
 
-/** Roles of two models: like the fixture's, but of another type or quantisation. */
-static void conflicting_type(struct nnv_memory_fixture *b) {
-    const bool quantised = b->kind == &nnv_memory_links[1];
+/** Roles of two models: like the fixture's, and of this one. False: the case is over. */
+static bool refuse_beside(struct nnv_memory_fixture *b, const struct nnv_fixture_kind *kind, const char *what) {
     struct nnv_fixture other;
-    if (!nnv_context_drawn(b->s, &nnv_memory_links[!quantised], 1, &other)) return;
-    struct nnvts_prepared_model *prepared = nnv_context_prepare(b->s, &other);
-    if (!prepared) return;
     struct nnv_memory_desc desc;
+    struct nnvts_prepared_model *prepared =
+        nnv_context_drawn(b->s, kind, 1, &other) ? nnv_context_prepare(b->s, &other) : NULL;
+    if (!prepared) return false;
     nnv_memory_add_role(one_role(b, &desc, true), 1, 0, true);
     desc.prepared[1] = prepared;
     desc.d.prepared_count = 2;
-    must_refuse(b, &desc, INVALID, "for inputs of other types");
+    const bool refused = must_refuse(b, &desc, INVALID, what);
     nnv_context_release(b->s, prepared);
+    return refused;
 }
+
+static void conflicting_type(struct nnv_memory_fixture *b) {
+    const size_t own = (size_t)(b->kind - nnv_memory_links);
+    refuse_beside(b, &nnv_memory_links[own ^ 1], "for inputs of other types");
+}
+
+/** Beside the model that is like the fixture's but for the zero point (which: 0) or the scale (1). */
+static void refuse_like(struct nnv_memory_fixture *b, size_t which, const char *what) {
+    for (size_t i = which; i < NNV_MEMORY_LIKES; i += 2)
+        if (strcmp(nnv_memory_likes[i].name, b->kind->name) == 0) {
+            refuse_beside(b, &nnv_memory_likes[i], what);
+            return;
+        }
+    nnv_context_decline(b->s, NNVTS_WHY_NOT_APPLICABLE, "numbers of this type have no quantisation");
+}
+static void conflicting_zero_point(struct nnv_memory_fixture *b) {
+    refuse_like(b, 0, "for inputs of other zero points");
+}
+static void conflicting_scale(struct nnv_memory_fixture *b) { refuse_like(b, 1, "for inputs of other scales"); }
 
 static void input_and_output(struct nnv_memory_fixture *b) {
     const struct nnv_subgraph *main = &b->fixture.spec->model.main;
@@ -372,6 +391,8 @@ const struct nnv_memory_case nnv_memory_refusals[] = {
     {"conflicting_extents", conflicting_extents, NNV_MEMORY_LINK},
     {"conflicting_hint", conflicting_hint, NNV_MEMORY_FIXED},
     {"conflicting_type", conflicting_type, NNV_MEMORY_LINK},
+    {"conflicting_zero_point", conflicting_zero_point, NNV_MEMORY_LINK},
+    {"conflicting_scale", conflicting_scale, NNV_MEMORY_LINK},
     {"input_and_output", input_and_output, NNV_MEMORY_FIXED},
     {"copy_unset", copy_unset, NNV_MEMORY_FIXED},
     {"copy_size", copy_size, NNV_MEMORY_FIXED},
