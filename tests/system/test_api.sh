@@ -60,12 +60,17 @@ bugs() { grep -v '^#' "$TABLE"; }
 
 # Everything else is as it was: a crash or a hang costs one case.
 test_every_planted_bug_is_caught() {
-    local bug name verdict seconds
+    local bug name verdict seconds i code
     while IFS=$'\t' read -r bug name verdict; do
         # two loops that end after 2 s each are to end before their case does, on a machine that is busy, too
         [ "$verdict" = TIMEOUT ] && seconds=4 || seconds=30
-        NNVTS_DRIVERS=cpu,sample:level-1.0 NNVTS_RUNTIME_BUG=$bug \
-            check 1 nnvts run --conformance aosp --driver "ndk:$FAULTY" --suite api --timeout $seconds --out planted
+        for i in 1 2 3; do # two computations at once are more than a busy machine always lets a case have
+            code=0
+            NNVTS_DRIVERS=cpu,sample:level-1.0 NNVTS_RUNTIME_BUG=$bug nnvts run --conformance aosp \
+                --driver "ndk:$FAULTY" --suite api --timeout $seconds --out planted >"$OUT" 2>"$ERR" || code=$?
+            [ $code = 0 ] && [ "$(verdict_of planted "$name")" = SKIP ] || break
+        done
+        same "$code" 1 "$bug"
         same "$(verdict_of planted "$name")" "$verdict" "$bug"
         [ "$(verdict planted PASS)" -ge 400 ] || fail "$bug: fewer than 400 cases pass"
     done < <(bugs)
