@@ -161,6 +161,9 @@ bool nnv_change_normalised_bias(struct nnv_edit *e, const struct nnv_fault *f); 
 /** ROI_ALIGN: samples in the height (value 1: width) that are to be worked out are worked out of the other direction.
  */
 bool nnv_change_samples(struct nnv_edit *e, const struct nnv_fault *f);
+/** ROI_ALIGN: boxes half a sample farther to the begin. */
+bool nnv_change_samples_at_begin(struct nnv_edit *e, const struct nnv_fault *f);
+bool nnv_change_last_pixel(struct nnv_edit *e, const struct nnv_fault *f); /**< images one pixel smaller */
 /** What later operations read of input 0, a temporary, is the result: it was written there. */
 bool nnv_change_in_place(struct nnv_edit *e, const struct nnv_fault *f);
 bool nnv_change_cast_to_nearest(struct nnv_edit *e, const struct nnv_fault *f); /**< instead of toward 0 */

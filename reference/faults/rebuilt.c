@@ -216,6 +216,41 @@ static double worked_out(struct nnv_edit *e, const double *box, int direction) {
     return fmax(ceil(fmax((to - from) / ratio, 1) / cells), 1);
 }
 
+bool nnv_change_samples_at_begin(struct nnv_edit *e, const struct nnv_fault *f) {
+    size_t n;
+    const int pos = nnv_edit_find(e, "boxes");
+    double *box = pos < 0 || nnv_is_quant(nnv_edit_operand(e, pos)->type) ? NULL : nnv_edit_numbers(e, pos, &n);
+    (void)f;
+    if (!box || n == 0 || n % 4 != 0) return false;
+    for (size_t i = 0; i < n; i += 4)
+        for (int direction = 0; direction < 2; direction++) {
+            const double given = scalar(e, direction ? "width samples" : "height samples");
+            const double ratio = scalar(e, direction ? "width ratio" : "height ratio");
+            const double cells = scalar(e, direction ? "output width" : "output height");
+            const double samples = given > 0 ? given : worked_out(e, box + i, direction);
+            const double extent = fmax((box[i + 3 - (size_t)direction] - box[i + 1 - (size_t)direction]) / ratio, 1);
+            const double half = extent / cells / samples / 2 * ratio;
+            double *begin = &box[i + 1 - (size_t)direction], *end = &box[i + 3 - (size_t)direction];
+            if (!isfinite(half) || *begin < half) return false;
+            *begin -= half;
+            *end -= half;
+        }
+    nnv_edit_set_numbers(e, pos, box, n);
+    return true;
+}
+
+bool nnv_change_last_pixel(struct nnv_edit *e, const struct nnv_fault *f) {
+    size_t n;
+    const int pos = nnv_edit_find(e, "image sizes");
+    double *size = pos < 0 ? NULL : nnv_edit_numbers(e, pos, &n);
+    const struct nnv_operand *o = pos < 0 ? NULL : nnv_edit_operand(e, pos);
+    (void)f;
+    if (!size || n == 0) return false;
+    for (size_t i = 0; i < n; i++) size[i] -= nnv_is_quant(o->type) ? 1 / (double)o->scale : 1;
+    nnv_edit_set_numbers(e, pos, size, n);
+    return true;
+}
+
 /** Puts an operation for boxes `first` to `end` before the one in hand; its output. */
 static uint32_t put_boxes(struct nnv_edit *e, const struct nnv_operation *like, uint32_t first, uint32_t end, int at,
                           double samples) {

@@ -160,11 +160,13 @@ static void biases_before_normalisation(void **state) {
 
 /* ---------------------------------------------------------------------- samples */
 
-/** Boxes four pixels wide, two high, in cells of one: the second of two as high as wide. */
-static void take_boxes(int32_t width_samples) {
+/** Boxes four pixels wide, two high, in cells of one, that begin there: the second of two as high as wide. */
+static void take_boxes(int32_t width_samples, float from) {
     struct nnv_builder b = {.arena = arena, .seed = 1};
     const struct nnv_encoding ints = {.type = ANEURALNETWORKS_TENSOR_INT32};
-    static float image[64], boxes[] = {0, 0, 4, 2, 1, 1, 5, 5};
+    static const float at[] = {0, 0, 4, 2, 1, 1, 5, 5};
+    static float image[64], boxes[8];
+    for (int i = 0; i < 8; i++) boxes[i] = at[i] + from;
     static const int32_t batch[] = {0, 0};
     for (int i = 0; i < 64; i++) image[i] = (float)(i % 8 * (i % 8));
     const uint32_t dims[] = {1, 8, 8, 1}, two[] = {2}, corners[] = {2, 4}, cells[] = {2, 1, 1, 1};
@@ -185,19 +187,56 @@ static void take_boxes(int32_t width_samples) {
 
 static void samples_of_the_other_direction(void **state) {
     (void)state;
-    take_boxes(0);
+    take_boxes(0, 0);
     assert_true(apply("width-samples-of-height"));
     assert_int_equal(edit.spec.model.main.noperations, 3);
     /* squares at 1 and 3; those at 1.5, 2.5, 3.5 and 4.5, between whole pixels the mean of both */
     const double *v = made(2);
     assert_true(fabs(v[0] - 5) < 1e-5);
     assert_true(fabs(v[1] - (2.5 + 6.5 + 12.5 + 20.5) / 4) < 1e-5);
-    take_boxes(0);
+    take_boxes(0, 0);
     assert_true(apply("height-samples-of-width"));
     assert_int_equal(edit.spec.model.main.noperations, 2); /* all have four */
     (void)made(2);
-    take_boxes(3); /* nothing is worked out */
+    take_boxes(3, 0); /* nothing is worked out */
     assert_false(apply("width-samples-of-height"));
+}
+
+static void samples_at_the_beginning(void **state) {
+    (void)state;
+    take_boxes(0, 1);
+    assert_true(apply("samples-at-begin"));
+    const double *v = made(2); /* squares at 1 to 4, and at 2 to 5 */
+    assert_true(fabs(v[0] - 30 / 4.0) < 1e-5);
+    assert_true(fabs(v[1] - 54 / 4.0) < 1e-5);
+    take_boxes(2, 1); /* in the width at 1 and 3, and at 2 and 4 */
+    assert_true(apply("samples-at-begin"));
+    v = made(2);
+    assert_true(fabs(v[0] - 5) < 1e-5);
+    assert_true(fabs(v[1] - 10) < 1e-5);
+    take_boxes(2, 0); /* it would begin outside the image */
+    assert_false(apply("samples-at-begin"));
+}
+
+/** A box that is moved beyond the right border of an image of 4 rows and 6 columns. */
+static void boxes_end_at_the_last_pixel(void **state) {
+    (void)state;
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const struct nnv_encoding ints = {.type = ANEURALNETWORKS_TENSOR_INT32};
+    static const float region[] = {1, 1, 5, 3}, delta[] = {1, 0, 0, 0}, size[] = {4, 6};
+    static const int32_t image[] = {0};
+    const uint32_t corners[] = {1, 4}, one[] = {1}, sizes[] = {1, 2},
+                   y = nnv_builder_tensor(&b, FLOATS, 2, corners, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t in[] = {
+        nnv_builder_constant(&b, FLOATS, 2, corners, region), nnv_builder_constant(&b, FLOATS, 2, corners, delta),
+        nnv_builder_constant(&b, ints, 1, one, image), nnv_builder_constant(&b, FLOATS, 2, sizes, size)};
+    nnv_builder_add(&b, ANEURALNETWORKS_AXIS_ALIGNED_BBOX_TRANSFORM, 4, in, y);
+    take(&b, 1, &y);
+    assert_true(apply("boxes-to-last-pixel"));
+    const double *v = made(4);
+    assert_true(fabs(v[0] - 5) < 1e-5); /* where it begins, too, at 5 */
+    assert_true(fabs(v[2] - 5) < 1e-5);
+    assert_true(fabs(v[3] - 3) < 1e-5);
 }
 
 /* ------------------------------------------------------------------------ pairs */
@@ -286,6 +325,8 @@ int main(void) {
         cmocka_unit_test(exponentials_overflow),
         cmocka_unit_test(biases_before_normalisation),
         cmocka_unit_test(samples_of_the_other_direction),
+        cmocka_unit_test(samples_at_the_beginning),
+        cmocka_unit_test(boxes_end_at_the_last_pixel),
         cmocka_unit_test(pairs_left_out),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
