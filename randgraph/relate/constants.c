@@ -90,6 +90,7 @@ static bool turn_constants(struct nnv_related *r, struct nnv_operation *op, uint
         o.data = turned;
         in[p] = nnv_relate_operand(r, o);
         if (!own_first) op->in[p] = nnv_relate_operand(r, own);
+        if (in[p] == NNV_RELATED_NONE || op->in[p] == NNV_RELATED_NONE) return false;
         changed = true;
     }
     return changed;

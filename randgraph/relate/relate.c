@@ -5,7 +5,7 @@
 
 #include "reference/model/validate.h"
 
-enum { SPARE = 64 };
+enum { SPARE = 192 }; /* twice the inputs of the operation that has most, and some */
 
 const struct nnv_relation nnv_relations[] = {
     {"operands_renumbered", "numbers of operands mean nothing", NNV_RELATION_BYTES, NULL, 0, nnv_relate_renumbered},
@@ -130,7 +130,8 @@ enum nnv_status nnv_relate(const struct nnv_relation *relation, const struct nnv
 
 /* ------------------------------------------------------------------ editing */
 
-/* Room is never exceeded by a relation; memory that ran out leaves a model that does not validate. */
+/* Room is for twice the inputs of the largest operation; what exceeds it, or memory that ran out, leaves a model that
+ * does not validate. */
 uint32_t nnv_relate_operand(struct nnv_related *r, struct nnv_operand operand) {
     struct nnv_subgraph *m = &r->to->model.main;
     if (m->noperands == r->operand_room) return NNV_RELATED_NONE;
@@ -157,6 +158,7 @@ uint32_t *nnv_relate_outputs(struct nnv_related *r, uint32_t at) {
         const struct nnv_operand *o = &m->operands[op->out[k]];
         if (o->ignored) return NULL; /* its contents are the driver's own */
         outs[k] = nnv_relate_tensor(r, op->out[k], o->rank, o->dims);
+        if (outs[k] == NNV_RELATED_NONE) return NULL;
     }
     return outs;
 }

@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "harness/suites/exec/exec.h"
 #include "harness/suites/kit/cases.h"
-#include "randgraph/graph/graph.h"
+#include "randgraph/fusion/fusion.h"
 #include "randgraph/single/single.h"
 
-enum { VARIANTS = 3, ROUNDS = 3 };
+enum { VARIANTS = 3, ROUNDS = 3, CHAINS = 16 };
 
 /** Of one signature, by the operation's code and `turn`; turn negative: of all. */
 static enum nnv_status list_variant(struct nnv_case_list *list, struct nnv_case made, const char *group,
@@ -47,16 +47,21 @@ enum nnv_status nnv_exec_list_again(struct nnv_case_list *list, struct nnv_case 
     return st;
 }
 
-/** Random graphs: what their operations hand on lies in memory that executions at once must not share. */
-static enum nnv_status list_graphs(struct nnv_case_list *list, struct nnv_case made, int each, struct nnv_err *err) {
-    enum { QUICK = 20 }; /* operations: longer graphs take their time */
+/** Chains of operations: what they hand on lies in memory that executions at once must not share. */
+static enum nnv_status list_chains(struct nnv_case_list *list, struct nnv_case made, size_t count,
+                                   struct nnv_err *err) {
+    const size_t chains = nnv_fusion_chains();
     enum nnv_status st = NNV_OK;
-    for (size_t p = 0; p < nnv_graph_profile_count; p++)
-        for (int k = 0; k < each && nnv_graph_profiles[p].most <= QUICK && !st; k++) {
-            made.b = p;
-            made.d = (uint64_t)k;
-            st = nnv_list_case(list, made, err, "exec/at_once/graph/%s/%d", nnv_graph_profiles[p].name, k);
-        }
+    for (size_t k = 0; k < count && !st; k++) {
+        struct nnv_fusion_chain chain;
+        made.b = chains * k / count;
+        made.d = k % NNV_FUSION_TYPES;
+        nnv_fusion_chain_of((size_t)made.b, &chain);
+        if (!nnv_fusion_takes(&chain, nnv_fusion_types[made.d])) continue;
+        made.op = chain.main;
+        made.type = nnv_type(nnv_fusion_types[made.d])->tag;
+        st = nnv_list_case(list, made, err, "exec/at_once/chain/%s/%s", chain.name, made.type);
+    }
     return st;
 }
 
@@ -71,17 +76,24 @@ enum nnv_status nnv_exec_list_at_once(struct nnv_case_list *list, struct nnv_cas
         for (int variant = variants > most ? variants - most : 0; variant < variants && !st; variant++)
             st = list_variant(list, made, "at_once", ops[i], variant, variant, err);
     }
-    return st ? st : list_graphs(list, made, 2 * most, err);
+    return st ? st : list_chains(list, made, (size_t)CHAINS * (size_t)most, err);
 }
 
 static enum nnv_status draw(const struct nnv_exec *x, const struct nnv_case *c, int index, struct nnv_spec **spec,
                             struct nnv_err *err) {
-    const struct nnv_single single = {
-        .op = c->data, .sig = (int)c->b, .variant = (int)c->d, .index = index, .seed = x->seed, .name = c->name};
-    const struct nnv_graph_options graph = {
-        .profile = &nnv_graph_profiles[c->b], .seed = x->seed, .index = c->d, .name = c->name};
-    return c->data ? nnv_single_build(&single, x->s->env->arena, spec, err)
-                   : nnv_graph_build(&graph, x->s->env->arena, spec, err);
+    struct nnv_fusion_chain chain;
+    if (c->data) {
+        const struct nnv_single single = {
+            .op = c->data, .sig = (int)c->b, .variant = (int)c->d, .index = index, .seed = x->seed, .name = c->name};
+        return nnv_single_build(&single, x->s->env->arena, spec, err);
+    }
+    nnv_fusion_chain_of((size_t)c->b, &chain);
+    const struct nnv_fusion fusion = {.chain = &chain,
+                                      .type = nnv_fusion_types[c->d],
+                                      .consumers = NNV_CONSUMERS_SHARED,
+                                      .seed = x->seed,
+                                      .name = c->name};
+    return nnv_fusion_build(&fusion, x->s->env->arena, spec, err);
 }
 
 /** Draws the case's model, and prepares it. False: the case is over. */
@@ -205,8 +217,16 @@ static void *race(void *arg) {
     return NULL;
 }
 
-static bool run_alone(struct nnv_exec *x, struct racer *r) {
-    if (!nnv_context_execute(x->s, r->prepared, r->values)) return false;
+/** Of a chain the values alone are for other suites to judge: what is allowed grows from operation to operation. */
+static bool execute_alone(struct nnv_exec *x, struct racer *r, bool chain) {
+    struct nnv_execution run = nnv_execution_make(NNV_MODE_SYNC, r->prepared, r->values);
+    if (!chain) return nnv_context_execute(x->s, r->prepared, r->values);
+    nnv_request_reset(r->values);
+    return nnv_context_run(x->s, &run) && nnv_expect_status(x->s, run.call, run.status, NNVTS_STATUS_NONE);
+}
+
+static bool run_alone(struct nnv_exec *x, struct racer *r, bool chain) {
+    if (!execute_alone(x, r, chain)) return false;
     r->alone = NNV_NEW(x->s->env->arena, void *, r->values->abi.output_count);
     if (!r->alone) return nnv_context_error(x->s, NNV_OUT_OF_MEMORY);
     for (uint32_t i = 0; i < r->values->abi.output_count; i++) {
@@ -225,7 +245,7 @@ void nnv_exec_at_once(struct nnv_exec *x, const struct nnv_case *c) {
     bool ok = make(x, c, SHAPE_INDEX) && make_inputs(x, fixtures, values);
     for (int i = 0; i < 2 && ok; i++) {
         racers[i] = (struct racer){.prepared = x->prepared, .values = &values[i], .waiting = &waiting};
-        ok = run_alone(x, &racers[i]);
+        ok = run_alone(x, &racers[i], !c->data);
     }
     if (!ok) return;
     nnv_context_enter(x->s, NNV_PHASE_EXECUTE);
@@ -236,7 +256,10 @@ void nnv_exec_at_once(struct nnv_exec *x, const struct nnv_case *c) {
     }
     race(&racers[0]);
     pthread_join(racers[1].thread, NULL);
-    for (int i = 0; i < 2 && ok; i++)
-        ok = nnv_context_check_values(x->s, "execute while another thread executes the model", racers[i].status,
-                                      &values[i]);
+    for (int i = 0; i < 2 && ok; i++) {
+        const bool alike = !c->data && racers[i].status == NNVTS_STATUS_NONE && is_as_alone(&racers[i]);
+        ok = alike ? nnv_expect(x->s, true, "the values are those that it gives alone")
+                   : nnv_context_check_values(x->s, "execute while another thread executes the model", racers[i].status,
+                                              &values[i]);
+    }
 }
