@@ -62,12 +62,12 @@ test_the_condition_is_told() {
     local bug filter words
     while IFS='|' read -r bug filter words; do
         check 1 nnvts run --driver "faulty:$bug" --suite ops --filter "$filter" --out "out.$bug"
-        has "$OUT" "$words"
+        grep -qE -- "$words" "$OUT" || fail "$bug: '$words' is not in $(tail -n 4 "$OUT")"
     done <<'END'
-padding-undilated|op:CONV_2D|only where dilation is not 1x1 and padding scheme is SAME (
+padding-undilated|op:CONV_2D|only where dilation is not 1x1 and (padding scheme is )?SAME
 depthwise-bias-by-input|op:DEPTHWISE_CONV_2D|only where multiplier > 1
 odd-groups-last|op:GROUPED_CONV_2D|input, axis 3: repeated after 6; only where groups > 2 and groups != 4
-argmin-as-argmax|op:ARGMIN|position of the largest for that of the least; only where extent along the axis > 1 (
+argmin-as-argmax|op:ARGMIN|position of the largest for that of the least; only where extent along the axis > 1 \(
 large-filter-cut|op:CONV_2D|only where height of filter >
 END
     has out.odd-groups-last/summary.json '"where": "only where groups > 2 and groups != 4'
