@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/client/verify.h"
+
 enum { FIRST_BYTES = 1 << 20 };
 
 int nnv_memory_file(const char *name, size_t bytes, unsigned seals) {
@@ -105,10 +107,11 @@ enum nnv_status nnv_client_pools(struct nnv_client *client, const size_t *bytes,
     return st;
 }
 
-bool nnv_client_memory_whole(const struct nnv_client *client) {
+bool nnv_client_memory_whole(const struct nnv_client *client, struct nnv_breach *b) {
     const struct nnv_client_memory *m = client->memory;
     struct stat s;
-    return !m || !m->pool.data || (fstat(m->pool.memory.fd, &s) == 0 && s.st_ino == m->inode);
+    return !m || !m->pool.data || (fstat(m->pool.memory.fd, &s) == 0 && s.st_ino == m->inode) ||
+           nnv_breach(b, NNV_BREACH_MEMORY, 0, "closed a file that is not the driver's");
 }
 
 void nnv_client_memory_free(struct nnv_client_memory *m) {

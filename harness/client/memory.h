@@ -42,8 +42,9 @@ NNV_USE_RESULT enum nnv_status nnv_client_memory_get(struct nnv_client *client, 
  */
 NNV_USE_RESULT enum nnv_status nnv_client_pools(struct nnv_client *client, const size_t *bytes, size_t count,
                                                 struct nnv_abi_pool *pools, struct nnv_err *err);
-/** False if someone else closed the file behind the kept memory. True where there is no memory yet. */
-bool nnv_client_memory_whole(const struct nnv_client *client);
+struct nnv_breach;
+/** False, and says so, if someone else closed the file behind the kept memory. True where there is no memory yet. */
+bool nnv_client_memory_whole(const struct nnv_client *client, struct nnv_breach *b);
 /** Unmaps and frees. NULL is allowed. */
 void nnv_client_memory_free(struct nnv_client_memory *memory);
 

@@ -52,11 +52,6 @@ static bool kept(struct run *r, const struct nnv_breach *b) {
                 "%s %s", nnv_phase_name(r->out->phase), b->text);
 }
 
-static bool files_whole(struct run *r, struct nnv_breach *b) {
-    return nnv_client_memory_whole(r->client) ||
-           nnv_breach(b, NNV_BREACH_MEMORY, 0, "closed a file that is not the driver's");
-}
-
 /** What a driver that tells what it supports has claimed by now. */
 static const char *claimed(const struct run *r) {
     const bool asked = !(nnv_device_limits(r->client->device) & NNVTS_LIMIT_CANNOT_BE_ASKED);
@@ -148,7 +143,7 @@ static bool prepare(struct run *r) {
         nnv_prepare(&p);
     r->out->prepare_ns = p.prepare_ns;
     struct nnv_breach files = {0};
-    files_whole(r, &files);
+    nnv_client_memory_whole(r->client, &files);
     if (!kept(r, &files) || !kept(r, &p.breach) || !status_is_none(r, p.status)) return false;
     r->prepared = p.prepared;
     forget_constants(r);
@@ -209,7 +204,7 @@ static bool execute(struct run *r) {
     nnv_execute(&x);
     r->out->execute_ns = x.ns;
     nnv_verify_memory(&r->request, &memory);
-    files_whole(r, &memory);
+    nnv_client_memory_whole(r->client, &memory);
     return kept(r, &memory) && kept(r, &x.breach) && judge(r, &x);
 }
 

@@ -27,6 +27,8 @@ void nnv_context_end(struct nnv_context *s) {
     for (struct nnv_context_memory *m = s->memory; m; m = m->next) nnv_abi_pool_free(&m->pool);
     s->memory = NULL;
     nnv_restore_thread();
+    struct nnv_breach b = {0};
+    if (!nnv_client_memory_whole(s->env->client, &b)) nnv_expect_kept(s, "the driver", &b, 0);
     if (s->result->verdict != NNVTS_PASS || s->result->compared > 0) return;
     nnv_result_end(s->result, NNVTS_WHY_NOTHING_COMPARED, "nothing was expected of the driver");
 }
