@@ -294,12 +294,11 @@ static void build_if(struct build *b) {
     uint32_t branch[2];
     for (int i = 0; i < 2; i++) {
         const bool then = i == 0;
-        branch[i] = i && is_variant(b, "shared") ? branch[0] /* of one subgraph, which two operands name */
-                    : several                    ? several_branch(b, then)
-                    : is_variant(b, "dynamic")   ? dynamic_branch(b, then)
-                    : is_variant(b, "constant")  ? constant_branch(b, then ? FIRST : SECOND)
-                    : is_variant(b, "nested")    ? nested_branch(b, then ? 2 : 1, then ? FIRST : SECOND)
-                                                 : plain_branch(b, then ? FIRST : SECOND, false);
+        branch[i] = several                     ? several_branch(b, then)
+                    : is_variant(b, "dynamic")  ? dynamic_branch(b, then)
+                    : is_variant(b, "constant") ? constant_branch(b, then ? FIRST : SECOND)
+                    : is_variant(b, "nested")   ? nested_branch(b, then ? 2 : 1, then ? FIRST : SECOND)
+                                                : plain_branch(b, then ? FIRST : SECOND, false);
         in[1 + i] = add_model(b, s, branch[i]);
     }
     const struct nnv_operand like = is_variant(b, "dynamic") ? open_shape(b, &b->x) : b->x;

@@ -188,10 +188,8 @@ static enum nnv_status if_eval(struct nnv_kernel *k, struct nnv_err *err) {
     return st;
 }
 
-/* "constant": the condition is one, and the branches have large ones. The branches of "dynamic" differ in shape, those
- * of "shared" are one subgraph. */
-static const char *const if_variants[] = {"taken",  "not_taken", "several", "dynamic",
-                                          "nested", "constant",  "shared",  NULL};
+/* "constant": the condition is one, and the branches have large ones. The branches of "dynamic" differ in shape. */
+static const char *const if_variants[] = {"taken", "not_taken", "several", "dynamic", "nested", "constant", NULL};
 
 static void if_sample(struct nnv_sample *s) {
     uint32_t dims[4], rank = 1 + (uint32_t)s->index % 4;
