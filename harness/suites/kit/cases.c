@@ -61,7 +61,7 @@ bool nnv_context_drawn(struct nnv_context *s, const struct nnv_fixture_kind *kin
     struct nnv_err err = {0};
     if (nnv_fixture_build(kind, seed, s->env->arena, &spec, &err) != NNV_OK)
         return nnv_context_error(s, "%s", err.text);
-    return nnv_context_model(s, spec, fixture);
+    return nnv_result_level(s->env, spec->min_version, s->result) && nnv_context_model(s, spec, fixture);
 }
 
 bool nnv_context_ready(struct nnv_context *s, const struct nnv_fixture *fixture, struct nnvts_prepared_model **prepared,
