@@ -25,7 +25,7 @@
     }
 /** Those of sequences; the states as outputs; two directions. */
 #define NNV_SEQUENCE_FACTORS                                                                                           \
-    {.name = "time", NNV_VALUES(3, 1, 2, 5), NNV_SIZES(16, 17, 33, 64, 65, 100, 129, 200, 257)},                                 \
+    {.name = "time", NNV_VALUES(3, 1, 2, 5), NNV_SIZES(16, 17, 33, 64, 65, 100, 129, 200, 257)},                       \
         {.name = "order", NNV_WORDS("time", "batch")}, {                                                               \
         .name = "states", NNV_WORDS("none", "state")                                                                   \
     }
