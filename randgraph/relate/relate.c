@@ -50,6 +50,8 @@ const struct nnv_relation nnv_relations[] = {
      nnv_relate_tiled},
     {"pad_apart", "explicit padding is PAD in front of a window without padding", NNV_RELATION_BUDGETS, NULL, 1,
      nnv_relate_pad_apart},
+    {"branched", "a model is what an IF gives both of whose branches it is", NNV_RELATION_BUDGETS, NULL, 0,
+     nnv_relate_branched},
     {"rows_permuted", "rows of a batch in another order give their results in that order", NNV_RELATION_BUDGETS, NULL,
      2, nnv_relate_rows_permuted},
     {"rows_repeated", "rows that stand in a batch twice give their results twice", NNV_RELATION_BUDGETS, NULL, 2,

@@ -113,6 +113,9 @@ bool nnv_relate_times_one(struct nnv_related *r);
 bool nnv_relate_tiled(struct nnv_related *r);
 bool nnv_relate_pad_apart(struct nnv_related *r);
 
+/* branch.c: control flow */
+bool nnv_relate_branched(struct nnv_related *r);
+
 /* types.c: through another type */
 bool nnv_relate_quantised_again(struct nnv_related *r);
 bool nnv_relate_cast_twice(struct nnv_related *r);

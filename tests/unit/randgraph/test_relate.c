@@ -241,6 +241,42 @@ static void padding_goes_into_an_operation_of_its_own(void **state) {
     assert_memory_equal(is[0].value.data, expected, sizeof expected);
 }
 
+/* x + w as both branches of an IF, whose condition is either a constant or the last input. */
+static void a_model_is_both_branches(void **state) {
+    (void)state;
+    static const uint32_t dims[] = {3};
+    static const float values[] = {1, 2, 3}, weights[] = {10, 20, 40}, expected[] = {11, 22, 43};
+    struct nnv_builder b = {.arena = arena};
+    const uint32_t in = nnv_builder_tensor(&b, f32, 1, dims, NNV_SUBGRAPH_INPUT);
+    const uint32_t w = nnv_builder_weights(&b, f32, 1, dims, 1);
+    b.operand[w].data = nnv_arena_copy(arena, weights, sizeof weights);
+    const uint32_t out = nnv_builder_tensor(&b, f32, 1, dims, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t list[] = {in, w, nnv_builder_int(&b, 0)};
+    nnv_builder_add(&b, ANEURALNETWORKS_ADD, 3, list, out);
+    const struct nnv_spec *spec = make_spec(&b, in, out, values);
+    unsigned conditions = 0; /* bit 0: a constant, bit 1: an input; bits 2 and 3: false, true */
+    for (uint64_t seed = 1; seed <= 32; seed++) {
+        struct nnv_related r;
+        assert_true(relate("branched", spec, seed, &r));
+        const struct nnv_subgraph *m = &r.to->model.main;
+        assert_int_equal(m->noperations, 1);
+        assert_int_equal(m->operations[0].type, ANEURALNETWORKS_IF);
+        assert_int_equal(r.to->model.nreferenced, 1);
+        assert_int_equal(m->operands[m->operations[0].in[1]].subgraph, 0);
+        assert_int_equal(m->operands[m->operations[0].in[2]].subgraph, 0);
+        assert_int_equal(r.to->model.referenced[0].operations[0].type, ANEURALNETWORKS_ADD);
+        const struct nnv_operand *condition = &m->operands[m->operations[0].in[0]];
+        const bool fed = !condition->data;
+        assert_int_equal(m->nin, 1 + fed);
+        const uint8_t value = *(const uint8_t *)(fed ? r.to->inputs[1].data : condition->data);
+        conditions |= 1u << fed | 4u << value;
+        assert_memory_equal(evaluate(r.to)[0].value.data, expected, sizeof expected);
+    }
+    assert_int_equal(conditions, 15);
+    assert_int_equal(spec->model.main.nin, 1); /* what it was made of has not changed */
+    assert_int_equal(spec->model.nreferenced, 0);
+}
+
 /* The decoy has the constant in the opposite order, and `to` takes it as an input. */
 static void a_constant_is_fed(void **state) {
     (void)state;
@@ -365,6 +401,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(dependent_rows_are_not_related, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rows_with_their_own_scales_are_not_related, set_up, tear_down),
         cmocka_unit_test_setup_teardown(padding_goes_into_an_operation_of_its_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_model_is_both_branches, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_constant_is_fed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(constants_are_alike, set_up, tear_down),
         cmocka_unit_test_setup_teardown(constants_are_repeated, set_up, tear_down),
