@@ -42,10 +42,12 @@ const struct nnv_fixture_kind nnv_memory_links[NNV_MEMORY_LINKS] = {
     {"link_float16", "ADD", "float16", link_float16},
     {"link_signed8", "ADD", "quant8_asymm_signed", link_signed8},
 };
-const struct nnv_fixture_kind nnv_memory_likes[NNV_MEMORY_LIKES] = {
+const struct nnv_fixture_kind nnv_memory_other_zero_points[NNV_MEMORY_QUANTISED_LINKS] = {
     {"link_quant8", "ADD", "quant8_asymm", quant8_zero},
-    {"link_quant8", "ADD", "quant8_asymm", quant8_scale},
     {"link_signed8", "ADD", "quant8_asymm_signed", signed8_zero},
+};
+const struct nnv_fixture_kind nnv_memory_other_scales[NNV_MEMORY_QUANTISED_LINKS] = {
+    {"link_quant8", "ADD", "quant8_asymm", quant8_scale},
     {"link_signed8", "ADD", "quant8_asymm_signed", signed8_scale},
 };
 

@@ -46,11 +46,12 @@ struct nnv_memory_case {
 extern const struct nnv_memory_case nnv_memory_refusals[];
 extern const size_t nnv_memory_refusal_count;
 
-enum { NNV_MEMORY_LINKS = 4, NNV_MEMORY_LIKES = 4 };
+enum { NNV_MEMORY_LINKS = 4, NNV_MEMORY_QUANTISED_LINKS = 2 };
 /** Models of this suite alone: the fixtures of NNV_MEMORY_LINK, a type each. */
 extern const struct nnv_fixture_kind nnv_memory_links[NNV_MEMORY_LINKS];
-/** The same models, by name, but for the zero point or the scale. */
-extern const struct nnv_fixture_kind nnv_memory_likes[NNV_MEMORY_LIKES];
+/** Those of them that are quantised, by name, but for the zero point, and but for the scale. */
+extern const struct nnv_fixture_kind nnv_memory_other_zero_points[NNV_MEMORY_QUANTISED_LINKS];
+extern const struct nnv_fixture_kind nnv_memory_other_scales[NNV_MEMORY_QUANTISED_LINKS];
 
 /* -------------------------------------------------------------------- buffers */
 

@@ -132,19 +132,21 @@ static void conflicting_type(struct nnv_memory_fixture *b) {
     refuse_beside(b, &nnv_memory_links[own ^ 1], "for inputs of other types");
 }
 
-/** Beside the model that is like the fixture's but for the zero point (which: 0) or the scale (1). */
-static void refuse_like(struct nnv_memory_fixture *b, size_t which, const char *what) {
-    for (size_t i = which; i < NNV_MEMORY_LIKES; i += 2)
-        if (strcmp(nnv_memory_likes[i].name, b->kind->name) == 0) {
-            refuse_beside(b, &nnv_memory_likes[i], what);
+/** Beside the one of these models that has the fixture's name. */
+static void refuse_like(struct nnv_memory_fixture *b, const struct nnv_fixture_kind *likes, const char *what) {
+    for (size_t i = 0; i < NNV_MEMORY_QUANTISED_LINKS; i++)
+        if (strcmp(likes[i].name, b->kind->name) == 0) {
+            refuse_beside(b, &likes[i], what);
             return;
         }
     nnv_context_decline(b->s, NNVTS_WHY_NOT_APPLICABLE, "numbers of this type have no quantisation");
 }
 static void conflicting_zero_point(struct nnv_memory_fixture *b) {
-    refuse_like(b, 0, "for inputs of other zero points");
+    refuse_like(b, nnv_memory_other_zero_points, "for inputs of other zero points");
 }
-static void conflicting_scale(struct nnv_memory_fixture *b) { refuse_like(b, 1, "for inputs of other scales"); }
+static void conflicting_scale(struct nnv_memory_fixture *b) {
+    refuse_like(b, nnv_memory_other_scales, "for inputs of other scales");
+}
 
 static void input_and_output(struct nnv_memory_fixture *b) {
     const struct nnv_subgraph *main = &b->fixture.spec->model.main;
