@@ -54,8 +54,7 @@ bool nnv_relate_branched(struct nnv_related *r) {
     if (!m->operands || !m->operations || !m->in || !m->out) return false;
     for (uint32_t i = 0; i < nin; i++) in[3 + i] = m->in[m->nin++] = add_argument(r, &branch.operands[branch.in[i]]);
     for (uint32_t i = 0; i < nout; i++) out[i] = m->out[m->nout++] = add_argument(r, &branch.operands[branch.out[i]]);
-    const struct nnv_operand both = {
-        .type = ANEURALNETWORKS_MODEL, .lifetime = NNV_SUBGRAPH, .subgraph = index};
+    const struct nnv_operand both = {.type = ANEURALNETWORKS_MODEL, .lifetime = NNV_SUBGRAPH, .subgraph = index};
     in[0] = add_condition(r);
     in[1] = nnv_relate_operand(r, both);
     in[2] = nnv_relate_operand(r, both);
