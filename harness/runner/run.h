@@ -100,7 +100,10 @@ bool nnv_known_names(bool operations, bool suites, bool (*see)(void *context, co
 NNV_USE_RESULT enum nnv_status nnv_list_suites(const struct nnv_run_config *config, const char *suites,
                                                struct nnv_case_list *list, struct nnv_err *err);
 
-/** A hash of the file that tells builds apart, 16 hexadecimal digits into buf (room 17); "" if it can't be read. */
+/**
+ * A hash of the file that tells builds apart, 16 hexadecimal digits into buf (room 17); "" if it can't be read.
+ * Of this program (NULL) it is one of its build ID, where the linker made one, which need not be read whole.
+ */
 void nnv_build_hash(const char *path, char *buf);
 
 #endif

@@ -293,6 +293,12 @@ static void builds_differ_by_a_byte(void **state) {
     assert_string_equal(second, "");
     nnv_build_hash("/tmp", second);
     assert_string_equal(second, "");
+    nnv_build_hash(NULL, first); /* this program, which is no other file */
+    nnv_build_hash("/proc/self/exe", second);
+    assert_int_equal(strlen(first), 16);
+    assert_int_equal(strlen(second), 16);
+    nnv_build_hash(NULL, second);
+    assert_string_equal(first, second);
 }
 
 int main(void) {
