@@ -7,8 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { ALIGN = 64, FIRST_BLOCK = 64 * 1024, MOST_GROWTH = 16 * 1024 * 1024 };
+enum {
+    ALIGN = 64,
+    FIRST_BLOCK = 64 * 1024 - ALIGN,
+    HUGE_PAGE = 2 * 1024 * 1024,
+    MOST_GROWTH = 16 * 1024 * 1024 - ALIGN
+};
 
 /* The header fills one aligned unit; the memory follows it. */
 struct block {
@@ -50,6 +56,17 @@ static bool keep(struct block *b) {
     return is_kept;
 }
 
+void *nnv_large_alloc(size_t bytes) {
+    const size_t align = bytes < HUGE_PAGE ? ALIGN : HUGE_PAGE;
+    if (bytes > SIZE_MAX / 2) return NULL;
+    const size_t whole = (bytes + align - 1) / align * align;
+    void *p = aligned_alloc(align, whole);
+#ifdef MADV_HUGEPAGE
+    if (p && align == HUGE_PAGE) (void)madvise(p, whole, MADV_HUGEPAGE); /* a wish */
+#endif
+    return p;
+}
+
 struct nnv_arena *nnv_arena_new(void) {
     return calloc(1, sizeof(struct nnv_arena));
 }
@@ -77,11 +94,11 @@ static struct block *next_block(struct nnv_arena *a, size_t need) {
         last = last->next;
         if (last->size - last->used >= need) return a->current = last;
     }
-    size_t size = last ? last->size * 2 : FIRST_BLOCK;
+    size_t size = last ? last->size * 2 + ALIGN : FIRST_BLOCK; /* with its header twice as large */
     if (size > MOST_GROWTH) size = MOST_GROWTH;
     if (size < need) size = need;
     struct block *b = size == FIRST_BLOCK ? take_kept() : NULL;
-    if (!b) b = aligned_alloc(ALIGN, ALIGN + size);
+    if (!b) b = nnv_large_alloc(ALIGN + size);
     if (!b) return NULL;
     *b = (struct block){.size = size};
     if (last)

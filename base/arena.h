@@ -35,6 +35,10 @@ bool nnv_grow(struct nnv_arena *a, void *array, size_t n, size_t *cap, size_t si
 /** Bytes handed out since the last reset. */
 size_t nnv_arena_used(const struct nnv_arena *a);
 
+/** Bytes of malloc, aligned to 64 and not zeroed, which a large block has in as few pages as it can; NULL: no memory.
+ */
+void *nnv_large_alloc(size_t bytes);
+
 /** n zeroed elements of type from arena a. */
 #define NNV_NEW(a, type, n) ((type *)nnv_arena_alloc((a), (n), sizeof(type)))
 

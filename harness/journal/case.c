@@ -6,20 +6,28 @@
 
 #include "base/json_out.h"
 
+enum { FEW = 256, GROWTH = 4 };
+
 /** A copy of s in the list's arena; before: the same member of the case before, which is often equal. */
 static bool copy(struct nnv_arena *arena, const char *before, const char *s, const char **to) {
     *to = before && strcmp(before, s) == 0 ? before : nnv_arena_strdup(arena, s);
     return *to != NULL;
 }
 
+static bool grow(struct nnv_case_list *list) {
+    const size_t cap = list->cap ? list->cap * GROWTH : FEW;
+    struct nnv_case *grown = cap <= SIZE_MAX / 2 / sizeof *grown ? nnv_large_alloc(cap * sizeof *grown) : NULL;
+    if (!grown) return false;
+    if (list->count) memcpy(grown, list->item, list->count * sizeof *grown);
+    free(list->item);
+    list->item = grown;
+    list->cap = cap;
+    return true;
+}
+
 enum nnv_status nnv_case_add(struct nnv_case_list *list, const struct nnv_case *c, struct nnv_err *err) {
-    if (list->count == list->cap) {
-        size_t cap = list->cap ? list->cap * 2 : 256;
-        struct nnv_case *grown = cap <= SIZE_MAX / 2 / sizeof *grown ? realloc(list->item, cap * sizeof *grown) : NULL;
-        if (!grown) return nnv_fail(err, NNV_NO_MEMORY, "out of memory for %zu cases", cap);
-        list->item = grown;
-        list->cap = cap;
-    }
+    if (list->count == list->cap && !grow(list))
+        return nnv_fail(err, NNV_NO_MEMORY, "out of memory for more than %zu cases", list->count);
     static const struct nnv_case none;
     const struct nnv_case *before = list->count ? &list->item[list->count - 1] : &none;
     struct nnv_case added = *c;
