@@ -67,6 +67,10 @@ static bool spoil_parts(const struct nnv_fault *f, const struct nnv_fault_output
     return any || more;
 }
 
+double nnv_fault_element(const struct nnv_fault *f, const struct nnv_fault_output *y, size_t i) {
+    return f->element && concerns(f, y->type) ? f->element(y, f, i) : y->v[i];
+}
+
 bool nnv_fault_spoil(const struct nnv_fault *f, const struct nnv_fault_output *y, double *out) {
     if (f->part[0]) return spoil_parts(f, y, out);
     const bool fits = f->element && concerns(f, y->type);

@@ -67,6 +67,8 @@ bool nnv_fault_is_edit(const struct nnv_fault *f);
 bool nnv_fault_apply(const struct nnv_fault *f, struct nnv_edit *e);
 /** True if it changes results, alone or with a change of the model. */
 bool nnv_fault_is_spoil(const struct nnv_fault *f);
+/** Element i of y with the fault, which is no pair: that of y where the fault does not concern it. */
+double nnv_fault_element(const struct nnv_fault *f, const struct nnv_fault_output *y, size_t i);
 /** Writes y's elements with the fault to out; false if none is another. */
 bool nnv_fault_spoil(const struct nnv_fault *f, const struct nnv_fault_output *y, double *out);
 

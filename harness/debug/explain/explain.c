@@ -41,14 +41,16 @@ static bool make_wrong(const struct nnv_explaining *x, const struct nnv_fault *f
     return any && !e->failed;
 }
 
-/** Evaluates the wrong model; false if it can't be, or gives other numbers of elements. */
+/** Evaluates the wrong model; false if it can't be, gives other numbers of elements, or numbers of no use. */
 static bool candidate(struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_spec *wrong, int rows,
                       struct nnv_explain_numbers *c) {
     struct nnv_golden *golden;
     struct nnv_err err = {0};
     spend(x, x->row * (1 + (uint64_t)rows));
     return nnv_explain_evaluate(x, wrong, rows, x->work, &golden, &err) == NNV_OK &&
-           nnv_explain_take(x, golden, x->work, c) && nnv_explain_spoil(x, fault, golden, x->work, c);
+           nnv_explain_take(x, golden, x->work, c) &&
+           (rows > 0 || x->predicting || nnv_explain_may_come_near(x, fault, golden, c)) &&
+           nnv_explain_spoil(x, fault, golden, x->work, c);
 }
 
 /** Tries a fault of the model: golden values alone first, then, if they come near, with a budget. */
@@ -75,8 +77,13 @@ static enum nnv_status try_change(struct nnv_explaining *x, const struct nnv_fau
 
 static enum nnv_status try_spoil(struct nnv_explaining *x, const struct nnv_fault *fault, struct nnv_err *err) {
     struct nnv_explain_numbers c;
-    if (!nnv_explain_new_numbers(x->work, x->n, &c)) return nnv_no_memory(err);
     spend(x, x->n);
+    bool changes;
+    if (!x->predicting && !nnv_explain_may_fit(x, fault, &changes)) {
+        x->out->tried += changes;
+        return NNV_OK;
+    }
+    if (!nnv_explain_new_numbers(x->work, x->n, &c)) return nnv_no_memory(err);
     memcpy(c.v, x->right.v, 2 * x->n * sizeof *c.v); /* and their bounds */
     if (!nnv_explain_spoil(x, fault, x->golden, x->work, &c)) return NNV_OK;
     x->out->tried++;
@@ -225,7 +232,7 @@ static enum nnv_status try_pairs(struct nnv_explaining *x, const struct nnv_faul
 static enum nnv_status try_all(struct nnv_explaining *x, struct nnv_err *err) {
     size_t count;
     const struct nnv_fault *faults = nnv_faults(&count);
-    enum nnv_status st = NNV_OK;
+    enum nnv_status st = nnv_explain_move(x) ? NNV_OK : nnv_no_memory(err);
     for (size_t i = 0; st == NNV_OK && i < count && !x->out->cut; i++) {
         if (!is_wanted(x, faults[i].words)) continue;
         st = try_fault(x, &faults[i], err);

@@ -85,48 +85,73 @@ bool nnv_explain_take(const struct nnv_explaining *x, const struct nnv_golden *g
 
 /* -------------------------------------------------------------------- spoiling */
 
-/** Moves what is right by `side` bounds, then spoils it, all outputs. False if that changes none. */
-static bool spoil(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_golden *golden,
-                  const struct nnv_explain_numbers *from, int side, struct nnv_arena *arena, double *to) {
+/** A number that is right, moved by `side` bounds, as far as its type goes. */
+static double moved_number(const struct nnv_type *t, double v, double bound, int side) {
+    v += isnan(bound) ? 0 : side * bound;
+    return t->kind == NNV_KIND_FLOAT ? v : v > t->max ? t->max : v < t->min ? t->min : v;
+}
+
+/** What is right, moved by `side` bounds: of each output. NULL: no memory. */
+static struct nnv_fault_output *moved(const struct nnv_explaining *x, const struct nnv_golden *golden,
+                                      const struct nnv_explain_numbers *from, int side, struct nnv_arena *arena) {
+    struct nnv_fault_output *to = NNV_NEW(arena, struct nnv_fault_output, x->spec->model.main.nout);
     size_t at = 0;
-    bool any = false;
-    for (uint32_t i = 0; i < x->spec->model.main.nout; i++) {
+    for (uint32_t i = 0; to && i < x->spec->model.main.nout; i++) {
         const struct nnv_operand *o = nnv_explain_output(x, i);
         const struct nnv_type *t = nnv_type(o->type);
         size_t n = nnv_explain_elems(x, i);
         double *exact = golden[i].exact ? nnv_arena_copy(arena, golden[i].exact, n * sizeof *exact) : NULL;
         double *right = NNV_NEW(arena, double, n + 1);
-        if (!right) return false;
+        if (!right) return NULL;
         for (size_t k = 0; k < n; k++) {
-            double v = from->v[at + k] + (isnan(from->bound[at + k]) ? 0 : side * from->bound[at + k]);
             if (exact) exact[k] += side * 0.01 * (double)o->scale;
-            right[k] = t->kind == NNV_KIND_FLOAT ? v : fmin(fmax(v, t->min), t->max);
+            right[k] = moved_number(t, from->v[at + k], from->bound[at + k], side);
         }
-        const struct nnv_fault_output y = {.type = o->type,
-                                           .scale = o->scale,
-                                           .zero_point = o->zero_point,
-                                           .rank = x->spec->outputs[i].rank,
-                                           .dims = x->spec->outputs[i].dims,
-                                           .n = n,
-                                           .v = right,
-                                           .exact = exact,
-                                           .poison = x->poison + at};
-        if (n > 0 && nnv_fault_is_spoil(fault) && !o->ignored)
-            any |= nnv_fault_spoil(fault, &y, to + at);
-        else
-            memcpy(to + at, right, n * sizeof *right);
+        to[i] = (struct nnv_fault_output){.type = o->type,
+                                          .scale = o->scale,
+                                          .zero_point = o->zero_point,
+                                          .rank = x->spec->outputs[i].rank,
+                                          .dims = x->spec->outputs[i].dims,
+                                          .n = n,
+                                          .v = right,
+                                          .exact = exact,
+                                          .poison = x->poison + at};
         at += n;
     }
+    return to;
+}
+
+static const int sides[] = {0, 1, -1};
+
+bool nnv_explain_move(struct nnv_explaining *x) {
+    for (int s = 0; s < 3; s++)
+        if (!(x->side[s] = moved(x, x->golden, &x->right, sides[s], x->arena))) return false;
+    return true;
+}
+
+/** Spoils all outputs. False if that changes none. */
+static bool spoil(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_fault_output *y,
+                  double *to) {
+    bool any = false;
+    for (uint32_t i = 0; i < x->spec->model.main.nout; to += y[i++].n)
+        if (y[i].n > 0 && nnv_fault_is_spoil(fault) && !nnv_explain_output(x, i)->ignored)
+            any |= nnv_fault_spoil(fault, &y[i], to);
+        else
+            memcpy(to, y[i].v, y[i].n * sizeof *to);
     return any;
 }
 
 bool nnv_explain_spoil(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_golden *golden,
                        struct nnv_arena *arena, struct nnv_explain_numbers *to) {
-    double *v = NNV_NEW(arena, double, x->n + 1);
-    if (!v) return false;
-    (void)spoil(x, fault, golden, to, 1, arena, to->high);
-    (void)spoil(x, fault, golden, to, -1, arena, to->low);
-    if (!spoil(x, fault, golden, to, 0, arena, v) && !nnv_fault_is_edit(fault)) return false;
+    double *v = NNV_NEW(arena, double, x->n + 1), *into[] = {v, to->high, to->low};
+    bool any = false;
+    for (int s = 0; v && s < 3; s++) {
+        const struct nnv_fault_output *y = golden == x->golden ? x->side[s] : moved(x, golden, to, sides[s], arena);
+        if (!y) return false;
+        const bool changed = spoil(x, fault, y, into[s]);
+        if (s == 0) any = changed;
+    }
+    if (!v || (!any && !nnv_fault_is_edit(fault))) return false;
     for (size_t k = 0; k < x->n; k++) {
         double a = to->low[k], b = to->high[k];
         to->low[k] = fmin(fmin(a, b), v[k]);
@@ -138,20 +163,29 @@ bool nnv_explain_spoil(const struct nnv_explaining *x, const struct nnv_fault *f
 
 /* ------------------------------------------------------------------- comparing */
 
-/** near: twice the largest bound, since a fault may move a value to the place of one that is bound more closely. */
-static bool is_as(const struct nnv_explain_numbers *c, size_t k, double actual, double near) {
-    const double low = c->low[k], high = c->high[k];
-    if (isnan(c->v[k]) || isnan(actual)) return isnan(c->v[k]) && isnan(actual);
+/** Twice the largest bound, since a fault may move a value to the place of one that is bound more closely. */
+static double near_of(const struct nnv_explaining *x, const struct nnv_explain_numbers *c) {
+    double near = 0;
+    for (size_t k = 0; k < x->n; k++)
+        if (2 * c->bound[k] > near) near = 2 * c->bound[k];
+    return near;
+}
+
+static bool is_between(double low, double v, double high, double actual, double near) {
+    if (isnan(v) || isnan(actual)) return isnan(v) && isnan(actual);
     if (!(actual >= low && actual <= high)) return false;
     /* where the fault jumps, one side or the other, and nothing between */
     if (!(high - low > 32 * near)) return true;
-    return actual - low <= near || high - actual <= near || fabs(actual - c->v[k]) <= near;
+    return actual - low <= near || high - actual <= near || fabs(actual - v) <= near;
+}
+
+static bool is_as(const struct nnv_explain_numbers *c, size_t k, double actual, double near) {
+    return is_between(c->low[k], c->v[k], c->high[k], actual, near);
 }
 
 struct nnv_explain_fit nnv_explain_compare(const struct nnv_explaining *x, const struct nnv_explain_numbers *c) {
     struct nnv_explain_fit f = {0};
-    double near = 0;
-    for (size_t k = 0; k < x->n; k++) near = fmax(near, 2 * c->bound[k]);
+    const double near = near_of(x, c);
     for (size_t k = 0; k < x->n; k++) {
         if (isnan(x->right.bound[k])) continue;
         if (isnan(c->bound[k]) || is_as(c, k, x->actual[k], near)) {
@@ -164,6 +198,108 @@ struct nnv_explain_fit nnv_explain_compare(const struct nnv_explaining *x, const
         if (off > 0) f.distance += nnv_is_quant(nnv_explain_output(x, 0)->type) ? off : off / (size + 1e-30);
     }
     return f;
+}
+
+/** Of a fault and what it is tried on. */
+struct trial {
+    const struct nnv_explaining *x;
+    const struct nnv_fault *fault;       /* of results; NULL: none */
+    struct nnv_fault_output *const *y;   /* of each side, what is of each output */
+    const struct nnv_explain_numbers *c; /* the same of all outputs */
+    double near;
+    size_t misses, least; /* so many more are too many; so many wrong ones must fit */
+    bool changes;         /* something of side 0 */
+};
+
+/** True if the fault makes element k of output i the driver's; it is element `at` of all. */
+static bool fits_at(struct trial *t, uint32_t i, size_t k, size_t at) {
+    double v[3];
+    for (int s = 0; s < 3; s++)
+        v[s] = t->fault
+                   ? nnv_fault_element(t->fault, &t->y[s][i], k)
+                   : moved_number(nnv_type(nnv_explain_output(t->x, i)->type), t->c->v[at], t->c->bound[at], sides[s]);
+    if (t->fault) t->changes = t->changes || memcmp(v, &t->y[0][i].v[k], sizeof *v) != 0;
+    return is_between(fmin(fmin(v[2], v[1]), v[0]), v[0], fmax(fmax(v[2], v[1]), v[0]), t->x->actual[at], t->near);
+}
+
+/** True if enough of the wrong values fit, and of these, or of the others, not too many miss. */
+static bool do_some_fit(struct trial *t, bool wrong) {
+    const struct nnv_explaining *x = t->x;
+    size_t at = 0, fitting = 0;
+    for (uint32_t i = 0; i < x->spec->model.main.nout; at += nnv_explain_elems(x, i++))
+        for (size_t k = 0, n = nnv_explain_elems(x, i); k < n && t->misses > 0; k++) {
+            if (x->wrong[at + k] != wrong || isnan(x->right.bound[at + k]) || isnan(t->c->bound[at + k])) continue;
+            const bool fits = fits_at(t, i, k, at + k);
+            fitting += fits;
+            t->misses -= !fits;
+        }
+    return t->misses > 0 && (!wrong || fitting >= t->least);
+}
+
+static bool changes_any(const struct trial *t) {
+    for (uint32_t i = 0; i < t->x->spec->model.main.nout; i++)
+        for (size_t k = 0; k < t->y[0][i].n && !nnv_explain_output(t->x, i)->ignored; k++) {
+            const double v = nnv_fault_element(t->fault, &t->y[0][i], k);
+            if (memcmp(&v, &t->y[0][i].v[k], sizeof v) != 0) return true;
+        }
+    return false;
+}
+
+/** Makes x->then of the first fault of pairs, unless that was done. False: no memory. */
+static bool spoil_first(struct nnv_explaining *x, const struct nnv_fault *first) {
+    if (x->first == first) return true;
+    const uint32_t nout = x->spec->model.main.nout;
+    x->first = NULL;
+    for (int s = 0; s < 3; s++) {
+        if (!(x->then[s] = nnv_arena_copy(x->arena, x->side[s], nout * sizeof *x->then[s]))) return false;
+        bool any = false;
+        for (uint32_t i = 0; i < nout; i++) {
+            struct nnv_fault_output *y = &x->then[s][i];
+            double *spoilt = NNV_NEW(x->arena, double, y->n + 1);
+            if (!spoilt) return false;
+            if (nnv_fault_spoil(first, &x->side[s][i], spoilt)) {
+                y->exact = NULL; /* of other values */
+                any = any || !nnv_explain_output(x, i)->ignored;
+            }
+            y->v = spoilt;
+        }
+        if (s == 0) x->first_changes = any;
+    }
+    x->first = first;
+    return true;
+}
+
+bool nnv_explain_may_fit(struct nnv_explaining *x, const struct nnv_fault *fault, bool *changes) {
+    const bool pair = fault->part[0] != NULL;
+    *changes = true;
+    if (pair && (fault->part[0]->part[0] || fault->part[1]->part[0] || !spoil_first(x, fault->part[0]))) return true;
+    /* what pairs explain in part is not remembered */
+    struct trial t = {.x = x,
+                      .fault = pair ? fault->part[1] : fault,
+                      .y = pair ? x->then : x->side,
+                      .c = &x->right,
+                      .near = near_of(x, &x->right),
+                      .misses = pair ? 1 : x->out->wrong,
+                      .least = 1,
+                      .changes = pair && x->first_changes};
+    const bool may = do_some_fit(&t, true) && do_some_fit(&t, false);
+    *changes = t.changes || changes_any(&t);
+    return may && *changes;
+}
+
+bool nnv_explain_may_come_near(const struct nnv_explaining *x, const struct nnv_fault *fault,
+                               const struct nnv_golden *golden, const struct nnv_explain_numbers *c) {
+    const bool first = fault->part[0] && nnv_fault_is_spoil(fault->part[0]);
+    const size_t far = x->out->compared - (6 * x->out->compared + 9) / 10;
+    struct nnv_fault_output *y[3] = {NULL};
+    struct trial t = {
+        .x = x, .y = y, .c = c, .near = near_of(x, c), .least = fault->part[0] ? (x->out->wrong + 1) / 2 : 1};
+    if (first && nnv_fault_is_spoil(fault->part[1])) return true;
+    if (nnv_fault_is_spoil(fault)) t.fault = !fault->part[0] ? fault : fault->part[first ? 0 : 1];
+    for (int s = 0; s < 3 && t.fault; s++)
+        if (!(y[s] = moved(x, golden, c, sides[s], x->work))) return true;
+    t.misses = 1 + (fault->part[0] || x->out->wrong <= far ? far : x->out->wrong - 1);
+    return do_some_fit(&t, true) && do_some_fit(&t, false);
 }
 
 void nnv_explain_predict(struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_explain_numbers *c) {

@@ -56,6 +56,10 @@ struct nnv_explaining {
     size_t n;           /**< elements of all outputs */
     uint64_t row, left; /**< work of a row of the model, and what may still be done */
     struct nnv_explain_numbers right;
+    /** What is right, and that moved up and down by its bounds: of each output; and what `first` makes of these. */
+    struct nnv_fault_output *side[3], *then[3];
+    const struct nnv_fault *first; /**< the first fault of the pairs in hand, or NULL */
+    bool first_changes;            /**< something that is right */
     double *actual, *poison;
     const void **poison_bytes; /**< of each output */
     bool *wrong;
@@ -77,6 +81,17 @@ NNV_USE_RESULT enum nnv_status nnv_explain_evaluate(const struct nnv_explaining 
  */
 bool nnv_explain_take(const struct nnv_explaining *x, const struct nnv_golden *golden, struct nnv_arena *arena,
                       struct nnv_explain_numbers *to);
+/** Makes x->side of what is right, which faults of results are tried on. False: no memory. */
+bool nnv_explain_move(struct nnv_explaining *x);
+/**
+ * True unless a fault of results alone, or a pair of them, need not be compared whole: it changes nothing, makes no
+ * wrong value what it is, or misses as many values as there are wrong ones, or as a pair any. *changes: whether it
+ * changes anything.
+ */
+bool nnv_explain_may_fit(struct nnv_explaining *x, const struct nnv_fault *fault, bool *changes);
+/** The same of a fault of the model, of which these are the golden results: to be remembered, or to promise more. */
+bool nnv_explain_may_come_near(const struct nnv_explaining *x, const struct nnv_fault *fault,
+                               const struct nnv_golden *golden, const struct nnv_explain_numbers *c);
 /** What the fault may make of right values: their hull when they are moved to either side by their bounds. */
 bool nnv_explain_spoil(const struct nnv_explaining *x, const struct nnv_fault *fault, const struct nnv_golden *golden,
                        struct nnv_arena *arena, struct nnv_explain_numbers *to);
