@@ -11,18 +11,24 @@ static uint64_t pack(size_t chain, int type, int consumers) {
     return (uint64_t)chain << 16 | (uint64_t)type << 8 | (uint64_t)consumers;
 }
 
-/* Cases of each cell; the smoke tier has those of one type and one kind of consumers, which go round. */
+/* Cases of each cell; a second one where a pair must not be fused. The smoke tier has those of one type and one kind of
+ * consumers, which go round. */
+static uint64_t cases_of(int tier, const struct nnv_fusion_chain *chain, enum nnv_consumers consumers) {
+    enum { PAIR = 2, FULL = 4 };
+    const bool kept = consumers == NNV_CONSUMERS_SEVERAL || consumers == NNV_CONSUMERS_OUTPUT;
+    return tier == 2 ? FULL : tier == 1 && chain->count == PAIR && kept ? 2 : 1;
+}
+
 static enum nnv_status list_chain(const struct nnv_run_config *config, struct nnv_case_list *list, size_t number,
                                   struct nnv_err *err) {
     const int tier = nnv_tier(config);
-    const uint64_t each = tier == 2 ? 4 : 1;
     struct nnv_fusion_chain chain;
     enum nnv_status st = NNV_OK;
     nnv_fusion_chain_of(number, &chain);
     for (int t = 0; t < NNV_FUSION_TYPES; t++) {
         if (!nnv_fusion_takes(&chain, nnv_fusion_types[t])) continue;
         for (int c = 0; c < NNV_CONSUMERS_COUNT; c++)
-            for (uint64_t i = 0; i < each && !st; i++) {
+            for (uint64_t i = 0; i < cases_of(tier, &chain, (enum nnv_consumers)c) && !st; i++) {
                 const char *type = nnv_type(nnv_fusion_types[t])->tag;
                 const char *consumers = nnv_consumers_name((enum nnv_consumers)c);
                 const struct nnv_case k = {

@@ -179,13 +179,16 @@ size_t nnv_cover_large_rows(const struct nnv_op *op) {
         large |= op->factors[f].large != 0;
         plane |= op->factors[f].plane != 0;
     }
-    return (size_t)large + plane;
+    return (size_t)large + (plane ? 2 : 0);
 }
 
 void nnv_cover_large_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_FACTORS]) {
     for (uint8_t f = 0; f < op->nfactors; f++) {
         const struct nnv_factor *factor = &op->factors[f];
-        row[f] = usual_or(factor, i && factor->plane ? factor->plane : factor->large);
+        const bool is_layout = factor->words != NULL;
+        row[f] = usual_or(factor, i == NNV_LARGE_PLACES && factor->point                               ? factor->point
+                                  : factor->plane && (i == 1 || (i == NNV_LARGE_PLACES && !is_layout)) ? factor->plane
+                                                                                                       : factor->large);
     }
 }
 

@@ -33,9 +33,12 @@ void nnv_cover_count(const struct nnv_factor *factors, size_t n, const int32_t *
 size_t nnv_cover_sizes(const struct nnv_op *op);
 /** The row of the i-th of them: the usual values but for factor *which. */
 void nnv_cover_size_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_FACTORS], size_t *which);
-/** Rows of large tensors: one, or two of images, of which the second has large planes in the layout that is not usual.
+/**
+ * Rows of large tensors: one, or three of images, of which the second has large planes in the layout that is not usual,
+ * and the third in the usual one, below windows of a single place.
  */
 size_t nnv_cover_large_rows(const struct nnv_op *op);
+enum { NNV_LARGE_PLACES = 2 }; /**< the third */
 /** The i-th of them: the usual values but for those that make it large. */
 void nnv_cover_large_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_FACTORS]);
 /** The row of a huge tensor. False: there is none. */

@@ -13,9 +13,10 @@ struct nnv_single_draft {
     const struct nnv_single *what;
     struct nnv_arena *arena;
     struct nnv_sample *sample;
-    const int32_t *scales;  /**< NNV_PLAN_SCALES: the row, see scales.h; else NULL */
-    bool wordless;          /**< nobody reads the attributes */
-    const char *attributes; /**< of the plan's row in words, or NULL */
+    const int32_t *scales;             /**< NNV_PLAN_SCALES: the row, see scales.h; else NULL */
+    const struct nnv_operand *like[2]; /**< then: the inputs of both roles, or NULL */
+    bool wordless;                     /**< nobody reads the attributes */
+    const char *attributes;            /**< of the plan's row in words, or NULL */
     struct nnv_spec *spec;
     struct nnv_subgraph *s;
     struct nnv_value *values;      /**< one an operand; of model inputs */

@@ -169,7 +169,9 @@ static enum nnv_status add_tensor(struct nnv_single_draft *b, const struct nnv_s
     nnv_fill_range(&f, &q.lo, &q.hi);
     q.scales = b->scales;
     q.role = role_of(b, slot, a);
+    memcpy(q.like, b->like, sizeof q.like);
     enum nnv_status st = nnv_quant_input(&q, &b->rng, b->arena, o, err);
+    if (q.role >= 0) b->like[q.role] = o;
     if (!st) st = tensor_data(b, slot, a, o, v, err);
     if (st) return st;
     bool constant = nnv_single_is_constant(b, slot, a) && v->bytes > 0;

@@ -124,7 +124,8 @@ enum nnv_status nnv_quant_input(const struct nnv_quant_choice *q, struct nnv_rng
         o->zero_point = middle(t, 32, rng);
     } else if (q->scales && q->role >= 0) {
         o->zero_point = nnv_scales_zero(q->scales, q->role, t, middle(t, 20, rng));
-        o->scale = nnv_scales_scale(q->scales, q->role, o, larger(fabs(q->lo), fabs(q->hi)), q->operands[0].scale);
+        o->scale = nnv_scales_scale(q->scales, q->role, o, larger(fabs(q->lo), fabs(q->hi)),
+                                    q->like[0] ? q->like[0]->scale : 0);
     } else if (q->arg->scale > 0) {
         o->scale = q->arg->scale;
         o->zero_point = q->arg->zero_point;
@@ -155,7 +156,8 @@ bool nnv_quant_as(int id, const struct nnv_slot *const *slots, const struct nnv_
 
 /* The scale of the sums: one of the inputs', or the product of both. */
 static double unit_of_sums(const struct nnv_quant_choice *q) {
-    double first = (double)q->operands[0].scale, second = (double)q->operands[1].scale;
+    const struct nnv_operand *a = q->like[0] ? q->like[0] : &q->operands[0];
+    const double first = (double)a->scale, second = (double)q->operands[1].scale;
     return q->linear && second > 0 ? first * second : first;
 }
 
@@ -191,7 +193,7 @@ void nnv_quant_output(const struct nnv_quant_choice *q, struct nnv_rng *rng, str
     } else {
         bool edge = q->mode == NNV_FILL_EDGE;
         by_range(q->lo, q->hi, edge ? nnv_rng_uniform(rng, 1.2, 1.7) : nnv_rng_uniform(rng, 0.75, 0.95), rng, o);
-        if (q->scales) nnv_scales_output(q->scales, q->lo, q->hi, unit_of_sums(q), o);
+        if (q->scales) nnv_scales_output(q->scales, q->lo, q->hi, unit_of_sums(q), q->like, o);
         if (edge && q->index % 2 == 1) o->scale = (float)snap((double)o->scale, unit_of_sums(q));
     }
 }

@@ -13,11 +13,12 @@ struct nnv_quant_choice {
     const struct nnv_operand *operands; /**< of the subgraph; those before this one are complete */
     uint32_t position;                  /**< inputs: position in the operation's list */
     int index;
-    const int32_t *scales; /**< a row, see scales.h, or NULL */
-    int role;              /**< with it, inputs: see nnv_scales_role() */
-    double lo, hi;         /**< real range of the values */
-    bool linear;           /**< outputs: of sums of products of inputs 0 and 1 */
-    float wanted_scale;    /**< outputs: 0 is free */
+    const int32_t *scales;             /**< a row, see scales.h, or NULL */
+    int role;                          /**< with it, inputs: see nnv_scales_role() */
+    const struct nnv_operand *like[2]; /**< with it: the inputs of both roles as far as they are complete, or NULL */
+    double lo, hi;                     /**< real range of the values */
+    bool linear;                       /**< outputs: of sums of products of inputs 0 and 1 */
+    float wanted_scale;                /**< outputs: 0 is free */
     int32_t wanted_zero_point;
 };
 

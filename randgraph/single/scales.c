@@ -11,7 +11,8 @@ static const struct nnv_factor factors[NNV_SCALE_FACTORS] = {
     [NNV_SCALE_ZERO_OUT] = {.name = "zero_out", NNV_WORDS("inside", "lowest", "highest")},
     [NNV_SCALE_RATIO] = {.name = "ratio", NNV_VALUES(0, 1, -2, 4, -4, 6, 8, -8)},
     [NNV_SCALE_BESIDE] = {.name = "beside", NNV_WORDS("exact", "above", "below", "between")},
-    [NNV_SCALE_OUT] = {.name = "out", NNV_WORDS("range", "power", "above", "below", "fine", "coarse", BOUNDS)},
+    [NNV_SCALE_OUT] = {.name = "out",
+                       NNV_WORDS("range", "power", "above", "below", "fine", "coarse", "first", "second", BOUNDS)},
     [NNV_SCALE_CODES] = {.name = "codes", NNV_WORDS("all", "near", "extreme")},
     [NNV_SCALE_CHANNELS] = {.name = "channels", NNV_WORDS("alike", "spread", "in_turn")},
     [NNV_SCALE_ACTIVATION] = {.name = "activation", NNV_WORDS("none", "relu", "relu1", "relu6")},
@@ -225,7 +226,16 @@ static double power_of_unit(double scale, double unit) {
     return unit > 0 ? ldexp(unit, (int)nearbyint(log2(scale / unit))) : scale;
 }
 
-void nnv_scales_output(const int32_t *row, double lo, double hi, double unit, struct nnv_operand *o) {
+/* As an operand of the same type is quantised. */
+static bool quantise_like(const struct nnv_operand *like, struct nnv_operand *o) {
+    if (!like || like->type != o->type || like->scale <= 0) return false;
+    o->scale = like->scale;
+    o->zero_point = like->zero_point;
+    return true;
+}
+
+void nnv_scales_output(const int32_t *row, double lo, double hi, double unit, const struct nnv_operand *const like[2],
+                       struct nnv_operand *o) {
     enum { FINER = 8, COARSER = 16 };
     const struct nnv_type *t = nnv_type(o->type);
     const double share = 0.9, codes = (t->max - t->min) * share;
@@ -251,6 +261,10 @@ void nnv_scales_output(const int32_t *row, double lo, double hi, double unit, st
         break;
     case NNV_OUT_COARSE:
         scale *= COARSER;
+        break;
+    case NNV_OUT_FIRST:
+    case NNV_OUT_SECOND:
+        if (quantise_like(like[row[NNV_SCALE_OUT] - NNV_OUT_FIRST], o)) return;
         break;
     case NNV_OUT_BOUND_LAST:
     case NNV_OUT_BOUND_NEXT:

@@ -35,6 +35,8 @@ enum nnv_out_scale {
     NNV_OUT_BELOW,
     NNV_OUT_FINE,
     NNV_OUT_COARSE,
+    NNV_OUT_FIRST, /* quantised as the first, as the second */
+    NNV_OUT_SECOND,
     NNV_OUT_BOUND_LAST,
     NNV_OUT_BOUND_NEXT,
     NNV_OUT_BOUND_FAR
@@ -59,8 +61,12 @@ int32_t nnv_scales_zero(const int32_t *row, int role, const struct nnv_type *t, 
 float nnv_scales_scale(const int32_t *row, int role, const struct nnv_operand *o, double most, float first);
 /** The scale of channel c, where the largest should be `base`. */
 float nnv_scales_channel(const int32_t *row, uint32_t c, double base);
-/** Changes scale and zero point of an output, chosen by the range [lo, hi] of its results: unit is that of the sums. */
-void nnv_scales_output(const int32_t *row, double lo, double hi, double unit, struct nnv_operand *o);
+/**
+ * Changes scale and zero point of an output, chosen by the range [lo, hi] of its results: unit is that of the sums,
+ * like the operands of both roles, NULL where there is none.
+ */
+void nnv_scales_output(const int32_t *row, double lo, double hi, double unit, const struct nnv_operand *const like[2],
+                       struct nnv_operand *o);
 /** How the codes of an input of a role are drawn. */
 void nnv_scales_fill(const int32_t *row, const struct nnv_operand *o, struct nnv_fill *f);
 

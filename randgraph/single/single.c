@@ -221,6 +221,7 @@ static void choose_outputs(struct nnv_single_draft *b, const struct nnv_golden *
                                      .linear = b->what->op->rounding == NNV_ROUND_LINEAR && b->s->operations[0].nin > 1,
                                      .index = b->what->index,
                                      .scales = b->scales,
+                                     .like = {b->like[0], b->like[1]},
                                      .wanted_scale = i || (b->scales && b->what->op->pairs) ? 0 : b->sample->out_scale,
                                      .wanted_zero_point = b->sample->out_zero_point};
         if (golden)

@@ -52,7 +52,8 @@ enum { NNV_IMAGE_EXTENTS, NNV_IMAGE_CHANNELS, NNV_IMAGE_BATCH, NNV_IMAGE_LAYOUT,
         {.name = "channels",                                                                                           \
          NNV_VALUES(3, 1, 4, 8, 5, 16),                                                                                \
          NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1024, 1025),           \
-         .plane = 2},                                                                                                  \
+         .plane = 2,                                                                                                   \
+         .point = 4},                                                                                                  \
         {.name = "batch", NNV_VALUES(1, 2, 3), NNV_SIZES(4, 8, 9, 17, 33, 65)}, {                                      \
         .name = "layout", NNV_WORDS("nhwc", "nchw"), .plane = 1                                                        \
     }

@@ -10,6 +10,38 @@ static size_t readers_of(const struct nnv_subgraph *m, uint32_t operand) {
     return n;
 }
 
+/** Operations of one input that backends fuse into the one before. */
+static bool is_activation(int32_t code) {
+    static const int32_t codes[] = {ANEURALNETWORKS_RELU,      ANEURALNETWORKS_RELU1,    ANEURALNETWORKS_RELU6,
+                                    ANEURALNETWORKS_ELU,       ANEURALNETWORKS_LOGISTIC, ANEURALNETWORKS_TANH,
+                                    ANEURALNETWORKS_HARD_SWISH};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i] == code) return true;
+    return false;
+}
+
+/** Who reads a result that is an output of the model, too, or read by another operation. */
+static void add_sharing(struct nnv_attribute_list *l, const struct nnv_subgraph *m) {
+    bool any = false, activation = false;
+    for (uint32_t i = 0; i < m->noperations; i++) {
+        const struct nnv_operation *o = &m->operations[i];
+        const struct nnv_op *op = nnv_op(o->type);
+        bool shares = false;
+        for (uint32_t k = 0; k < o->nin; k++) {
+            const bool result = nnv_producer(m, o->in[k]) != UINT32_MAX;
+            const bool output = m->operands[o->in[k]].lifetime == NNV_SUBGRAPH_OUTPUT;
+            shares = shares || (result && (output || readers_of(m, o->in[k]) > 1));
+        }
+        if (op && shares)
+            nnv_add_flag(l, NNV_NAME("%s reads a result that is used elsewhere, too", op->name), FROM_MODEL, true,
+                         NULL);
+        any = any || shares;
+        activation = activation || (shares && is_activation(o->type));
+    }
+    nnv_add_flag(l, "a result that is read is used elsewhere, too", FROM_MODEL, any, NULL);
+    nnv_add_flag(l, "an activation reads a result that is used elsewhere, too", FROM_MODEL, activation, NULL);
+}
+
 /** What results are used for, whichever operations give and use them. */
 static void add_uses(struct nnv_attribute_list *l, const struct nnv_subgraph *m) {
     bool several = false, output = false;
@@ -28,6 +60,7 @@ void nnv_add_graph(struct nnv_attribute_list *l, const struct nnv_subgraph *m) {
     if (m->noperations == 1) return;
     nnv_add_number(l, "number of operations", FROM_MODEL, m->noperations);
     add_uses(l, m);
+    add_sharing(l, m);
     for (uint32_t i = 0; i < m->noperations; i++) {
         const struct nnv_op *op = nnv_op(m->operations[i].type);
         size_t same = 0;

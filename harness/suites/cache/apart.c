@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file apart.c Models of each operation whose constants lie in several pools, and some among the copied values; of
- * 8-bit types also with weights whose zero point is an end of the codes, so that they do not fit eight bits without it.
+ * 8-bit types also with weights whose zero point is an end of the codes, so that they do not fit eight bits without it,
+ * or whose channels have scales far apart.
  */
 #include <string.h>
 
@@ -34,27 +35,38 @@ static bool is_common(int32_t type) {
            type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED;
 }
 
-/** Where the zero point of the second tensor lies, which is the weights of what has some. */
-static const struct {
+/** Where the zero point of the second tensor lies, which is the weights of what has some; scales of their channels. */
+static const struct weights {
     const char *name;
-    enum nnv_zero_point zero;
-} ends[] = {{"_lowest_zero", NNV_ZERO_LOWEST}, {"_highest_zero", NNV_ZERO_HIGHEST}};
-enum { ENDS = sizeof ends / sizeof *ends };
+    enum nnv_scale_factor factor;
+    int32_t value;
+} weights[] = {{"_lowest_zero", NNV_SCALE_ZERO_B, NNV_ZERO_LOWEST},
+               {"_highest_zero", NNV_SCALE_ZERO_B, NNV_ZERO_HIGHEST},
+               {"_spread_scales", NNV_SCALE_CHANNELS, NNV_CHANNELS_SPREAD},
+               {"_scales_in_turn", NNV_SCALE_CHANNELS, NNV_CHANNELS_IN_TURN}};
+enum { WEIGHTS = sizeof weights / sizeof *weights };
 
-/** The first row of quantisations whose second tensor has its zero point at this end, its codes anywhere; -1: none. */
-static int row_of(const struct nnv_op *op, int sig, enum nnv_zero_point zero) {
+/** The first row of quantisations with such weights, their codes anywhere; -1: none. */
+static int row_of(const struct nnv_op *op, int sig, const struct weights *w) {
     int32_t row[NNV_SCALE_FACTORS];
     const size_t rows = nnv_scales_rows(op, sig);
     for (size_t i = 0; i < rows; i++) {
         nnv_scales_row(op, sig, i, row);
-        if (row[NNV_SCALE_ZERO_B] == (int32_t)zero && row[NNV_SCALE_CODES] != NNV_CODES_NEAR) return (int)i;
+        if (row[w->factor] == w->value && row[NNV_SCALE_CODES] != NNV_CODES_NEAR) return (int)i;
     }
     return -1;
 }
 
+static bool has_channels(const struct nnv_sig *sig) {
+    for (int v = 0; v < NNV_VARS; v++)
+        if (sig->type[v] == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL) return true;
+    return false;
+}
+
 static bool is_listed(int tier, size_t i, const struct nnv_op *op, int sig) {
     if (tier == NNV_AMOUNT_SMOKE) return sig == 0 && i % FEW == 0;
-    return tier == NNV_AMOUNT_FULL || (is_common(op->sigs[sig].type[NNV_T]) && nnv_single_is_first(op, sig));
+    return tier == NNV_AMOUNT_FULL ||
+           (is_common(op->sigs[sig].type[NNV_T]) && (nnv_single_is_first(op, sig) || has_channels(&op->sigs[sig])));
 }
 
 enum nnv_status nnv_cache_apart_list(const struct nnv_run_config *config, struct nnv_case_list *list, const char *row,
@@ -73,11 +85,11 @@ enum nnv_status nnv_cache_apart_list(const struct nnv_run_config *config, struct
             c.data = ops[i];
             nnv_single_sig_name(ops[i], sig, types, sizeof types);
             st = nnv_list_case(list, c, err, "%s/%s_%s", row, ops[i]->name, types);
-            for (int k = 0; k < ENDS && !st; k++) {
-                const int first = row_of(ops[i], sig, ends[k].zero);
+            for (int k = 0; k < WEIGHTS && !st; k++) {
+                const int first = row_of(ops[i], sig, &weights[k]);
                 if (first < 0) continue;
                 c.c = (uint64_t)first + 1;
-                st = nnv_list_case(list, c, err, "%s/%s_%s%s", row, ops[i]->name, types, ends[k].name);
+                st = nnv_list_case(list, c, err, "%s/%s_%s%s", row, ops[i]->name, types, weights[k].name);
             }
         }
     return st;

@@ -29,6 +29,7 @@ struct signaller {
     sem_t go;
     pthread_t thread;
     uint64_t signalled_ns; /**< before the last fence was signalled */
+    uint64_t ended_ns;     /**< when the execution had ended */
     unsigned patience_ms;  /**< 0: the usual */
 };
 
@@ -157,6 +158,7 @@ static bool wait_late(struct nnv_exec *x, struct signaller *g, const struct nnv_
                         "the sync_fence signalled while a fence to wait for had not; it must signal when the "
                         "execution has ended");
     if (launched) ok = nnv_exec_finish(x, &run) && ok;
+    g->ended_ns = nnv_now_ns();
     close_fences(g);
     *answer = run.x;
     const uint64_t told = x->values.result.timing.in_driver_ns;
@@ -195,6 +197,10 @@ static void times_of_waiting(struct nnv_exec *x) {
                    "a fenced execution reports %llu ns from its fences, but %llu ns from its "
                    "launch, which was earlier",
                    (unsigned long long)fenced, (unsigned long long)launched);
+    if (fenced != NNVTS_NO_TIME)
+        nnv_expect(x->s, fenced <= g.ended_ns - g.signalled_ns,
+                   "a fenced execution reports %llu ns from its fences, but had ended %llu after the last of them",
+                   (unsigned long long)fenced, (unsigned long long)(g.ended_ns - g.signalled_ns));
 }
 
 /** Several executions behind one fence, which nobody may consume. */

@@ -187,6 +187,10 @@ void nnv_memory_request(struct nnv_memory_fixture *b) {
     memcpy(b->pools, v->pools, sizeof v->pools);
     v->abi.pools = b->pools;
     v->abi.pool_count = 2;
+    for (uint32_t i = 0; i < v->abi.input_count; i++) /* those that were in device memory before, too */
+        if (!v->inputs[i].has_no_value)
+            v->inputs[i].location = (struct nnvts_location){.offset = (uint32_t)(v->input_at[i] - v->pool_data[0]),
+                                                            .length = (uint32_t)v->in[i].bytes};
     for (uint32_t i = 0; i < b->use_count; i++) {
         const struct nnv_memory_use *u = &b->use[i];
         struct nnvts_argument *a = u->input ? &v->inputs[u->io] : &v->outputs[u->io];

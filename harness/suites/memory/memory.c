@@ -294,7 +294,7 @@ static void open_request_refused(struct nnv_memory_fixture *b) {
 
 static const struct nnv_memory_case cases[] = {
     {"allocate_each", allocate_each, NNV_MEMORY_FIXED},
-    {"many", many, NNV_MEMORY_LINK},
+    {"many", many, NNV_MEMORY_FIXED},
     {"copy", copy, NNV_MEMORY_FIXED},
     {"inputs", inputs, NNV_MEMORY_FIXED},
     {"outputs", outputs, NNV_MEMORY_FIXED},

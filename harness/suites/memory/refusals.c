@@ -285,19 +285,27 @@ static void request_extents(struct nnv_memory_fixture *b) {
     nnv_memory_run(b);
 }
 
-/** Inputs 0 and 1 and output 0 are alike: nothing but the role is wrong. */
+static void refuse_use(struct nnv_memory_fixture *b, struct nnvts_buffer *buffer, uint32_t io, bool input,
+                       const char *what) {
+    b->use_count = 0;
+    nnv_memory_use(b, buffer, io, input);
+    nnv_memory_request(b);
+    must_fail(b, b->prepared, INVALID, what);
+}
+
+/** Inputs 0 and 1 are alike: nothing but the role is wrong. */
 static void wrong_role(struct nnv_memory_fixture *b) {
+    struct nnvts_buffer *input = nnv_memory_for(b, 0, true);
+    if (input && nnv_memory_fill(b, input, 0)) refuse_use(b, input, 1, true, "input 0's buffer as input 1");
+}
+
+static void wrong_direction(struct nnv_memory_fixture *b) {
     struct nnvts_buffer *input = nnv_memory_for(b, 0, true), *output = nnv_memory_for(b, 0, false);
     if (!input || !output || !nnv_memory_fill(b, input, 0)) return;
-    static const char *const what[] = {"input 0's buffer as input 1", "input 0's buffer as output 0",
-                                       "output 0's buffer as input 0"};
-    const struct nnv_memory_use wrong[] = {{input, 1, true}, {input, 0, false}, {output, 0, true}};
-    for (int i = 0; i < 3; i++) {
-        b->use_count = 0;
-        nnv_memory_use(b, wrong[i].buffer, wrong[i].io, wrong[i].input);
-        nnv_memory_request(b);
-        must_fail(b, b->prepared, INVALID, what[i]);
-    }
+    refuse_use(b, input, 0, false, "input 0's buffer as output 0");
+    b->use_count = 0;
+    nnv_memory_use(b, output, 0, false);
+    if (nnv_memory_run(b)) refuse_use(b, output, 0, true, "output 0's buffer as input 0");
 }
 
 static void wrong_model(struct nnv_memory_fixture *b) {
@@ -405,6 +413,7 @@ const struct nnv_memory_case nnv_memory_refusals[] = {
     {"released_token", released_token, NNV_MEMORY_FIXED},
     {"request_extents", request_extents, NNV_MEMORY_FIXED},
     {"wrong_role", wrong_role, NNV_MEMORY_LINK},
+    {"wrong_direction", wrong_direction, NNV_MEMORY_FIXED},
     {"wrong_model", wrong_model, NNV_MEMORY_FIXED},
     {"stale_role", stale_role, NNV_MEMORY_FIXED},
     {"read_and_written", read_and_written, NNV_MEMORY_LINK},

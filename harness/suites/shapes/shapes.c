@@ -19,9 +19,9 @@
 /* INPUTS: all parameters are inputs of the model; ODD, EVEN: the others of these are constants. */
 enum source { SINGLE = 1, ZERO = 2, GRAPH = 4, FIXTURE = 8, FREE = 16, INPUTS = 32, ODD = 64, EVEN = 128 };
 
-/** Signatures of an operation that a case is of, in tier default: the first and one more, that one alone, or all, and
- * of the first all variants, as of those of operations that move elements, which are cheap. */
-enum share { TWO, ONE, ALL };
+/** Signatures of an operation that a case is of, in tier default: the first and one more, that one alone, each, or each
+ * and of the first all variants, as of those of operations that move elements, which are cheap. */
+enum share { TWO, ONE, EACH, ALL };
 
 /** What a case does with each model of its sources. */
 struct shape_case {
@@ -136,7 +136,7 @@ static const struct shape_case cases[] = {
     {"fenced", NNV_OPEN_OUTPUTS, FIXTURE, fenced, NNV_MODE_SYNC, TWO},
     {"resized", NNV_OPEN_OUTPUTS, FREE, resized, NNV_MODE_SYNC, TWO},
     {"regrown", EVERYTHING, SINGLE, nnv_shapes_regrown, NNV_MODE_SYNC, ALL},
-    {"parameters", 0, INPUTS, nnv_shapes_parameters, NNV_MODE_SYNC, TWO},
+    {"parameters", 0, INPUTS, nnv_shapes_parameters, NNV_MODE_SYNC, EACH},
     {"odd_parameters", 0, ODD, nnv_shapes_parameters, NNV_MODE_SYNC, ONE},
     {"even_parameters", 0, EVEN, nnv_shapes_parameters, NNV_MODE_SYNC, ONE},
     {"outputs_in_burst", NNV_OPEN_OUTPUTS, FIXTURE, execute_once, NNV_MODE_BURST, TWO},
@@ -175,7 +175,7 @@ static bool is_chosen(int tier, size_t i, const struct nnv_op *op, int sig) {
     const bool in_turn = sig == (op->code + (int)i) % op->nsigs;
     if (tier > 1) return true;
     if (tier == 0) return (cases[i].share == ONE ? in_turn : sig == 0) && (op->code + (int)i) % 2 == 0;
-    return in_turn || (sig == 0 && cases[i].share == TWO) || cases[i].share == ALL;
+    return in_turn || (sig == 0 && cases[i].share == TWO) || cases[i].share >= EACH;
 }
 
 static enum nnv_status add_op(struct nnv_case_list *list, int tier, size_t i, enum source source,

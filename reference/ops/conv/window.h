@@ -82,7 +82,8 @@ enum { NNV_PADS_SAME, NNV_PADS_VALID, NNV_PADS_NONE, NNV_PADS_EQUAL, NNV_PADS_UN
      NNV_VALUES(NNV_PAIR(3, 3), NNV_PAIR(1, 1), NNV_PAIR(2, 2), NNV_PAIR(5, 5), NNV_PAIR(7, 7), NNV_PAIR(1, 3),        \
                 NNV_PAIR(3, 1), NNV_PAIR(2, 3), NNV_PAIR(4, 4)),                                                       \
      NNV_SIZES(NNV_PAIR(1, 7), NNV_PAIR(7, 1), NNV_PAIR(6, 6), NNV_PAIR(9, 9), NNV_PAIR(11, 11), NNV_PAIR(17, 17),     \
-               NNV_PAIR(16, 16), NNV_PAIR(13, 21), NNV_PAIR(33, 9), NNV_PAIR(257, 1))},                                \
+               NNV_PAIR(16, 16), NNV_PAIR(13, 21), NNV_PAIR(33, 9), NNV_PAIR(257, 1)),                                 \
+     .point = NNV_PAIR(1, 1)},                                                                                         \
         {.name = "stride",                                                                                             \
          .pair = true,                                                                                                 \
          NNV_VALUES(NNV_PAIR(1, 1), NNV_PAIR(2, 2), NNV_PAIR(3, 3), NNV_PAIR(1, 2), NNV_PAIR(2, 1), NNV_PAIR(4, 4)),   \
