@@ -50,6 +50,14 @@ ELEMENT(never_negative) { return (void)f, y->v[i] < 0 ? 0 : y->v[i]; }
 ELEMENT(flush) { return fabs(y->v[i]) < f->value ? 0 : y->v[i]; }
 ELEMENT(finite) { return (void)f, isinf(y->v[i]) ? copysign((double)FLT_MAX, y->v[i]) : y->v[i]; }
 ELEMENT(wrap_top) { return (void)f, y->v[i] < nnv_type(y->type)->max ? y->v[i] : nnv_type(y->type)->min; }
+/** What is out of range wraps, where the real result is known. */
+ELEMENT(wrap_all) {
+    const struct nnv_type *t = nnv_type(y->type);
+    (void)f;
+    if (!y->exact || !isfinite(y->exact[i])) return y->v[i];
+    const double code = nnv_round_half_away(y->exact[i] / (double)y->scale) + y->zero_point, n = t->max - t->min + 1;
+    return code < t->min || code > t->max ? code - n * floor((code - t->min) / n) : y->v[i];
+}
 ELEMENT(add) { return clamp(y, y->v[i] + f->value); }
 /** The top bit is flipped. */
 ELEMENT(wrap) { return (void)f, y->v[i] + (y->v[i] < nnv_type(y->type)->min + 128 ? 128 : -128); }
@@ -244,6 +252,7 @@ static const struct nnv_fault faults[] = {
     MODEL("fill-value-ignored", "filled with 0 instead of the value", zero, OPS(OP(FILL)), SLOTS("value")),
     MODEL("padded-with-stored-number", "padded with the stored number 0 instead of the zero point", pad_stored,
           OPS(OP(PAD))),
+    OPERATION("cast-by-scale", "real numbers cast, by scale and zero point, for the codes", CAST, DEQUANTIZE),
     MODEL("greatest-key-lost", "the greatest key is never found", lookups, OPS(OP(HASHTABLE_LOOKUP)),
           SLOTS("lookups", "keys"), .value = NNV_LOOKUPS_LAST_LOST),
     MODEL("least-key-lost", "the least key is never found", lookups, OPS(OP(HASHTABLE_LOOKUP)),
@@ -402,6 +411,7 @@ static const struct nnv_fault faults[] = {
     VALUES("infinity-clamped", "infinities become the largest number", finite, .types = NNV_FAULT_FLOAT32, .few = true),
     VALUES("wraps-at-the-top", "the largest 8-bit number becomes the smallest: no saturation", wrap_top,
            .types = NNV_FAULT_8BIT, .few = true),
+    VALUES("results-wrap", "results out of range wrap: no saturation", wrap_all, .types = NNV_FAULT_8BIT),
     VALUES("stored-plus-one", "all stored numbers one too large", add, .types = NNV_FAULT_8BIT, .value = 1),
     VALUES("stored-minus-one", "all stored numbers one too small", add, .types = NNV_FAULT_8BIT, .value = -1),
     VALUES("signedness", "signed and unsigned mixed up: stored numbers 128 off", wrap, .types = NNV_FAULT_8BIT),

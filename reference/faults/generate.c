@@ -167,7 +167,14 @@ static void numbers(struct nnv_fault_list *l, struct nnv_fault f,
 }
 
 static void set_number(struct nnv_fault_list *l, const struct nnv_call *c, const struct nnv_slot *s, double value) {
-    if (nnv_known(c, s->id) && fabs(nnv_num(c, s->id) - value) > 0)
+    static const char *const activations[] = {"none", "RELU", "RELU1", "RELU6"};
+    if (!nnv_known(c, s->id) || !(fabs(nnv_num(c, s->id) - value) > 0)) return;
+    if (s->rule == NNV_FUSE && value >= 0 && value <= ANEURALNETWORKS_FUSED_RELU6) {
+        struct nnv_fault f = of(c, s->name, NULL);
+        f.numbers = nnv_numbers_set;
+        f.value = value;
+        nnv_generate(l, f, "%s taken for %s", s->name, activations[(int)value]);
+    } else
         numbers(l, of(c, s->name, NULL), nnv_numbers_set, value, "%s taken for %g", s->name);
 }
 

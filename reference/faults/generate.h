@@ -38,6 +38,12 @@ void nnv_generate_accumulators(struct nnv_fault_list *l, const struct nnv_call *
 void nnv_generate_channel_order(struct nnv_fault_list *l, const struct nnv_call *call);
 /** Adds those of limits of an activation, fused or an operation of its own, that are no right codes. */
 void nnv_generate_activations(struct nnv_fault_list *l, const struct nnv_call *call);
+/**
+ * Adds those of operation `at` of s, whose calls these are: its result is written over that of an earlier one, which is
+ * read again behind it (memory.c).
+ */
+void nnv_generate_overwritten(struct nnv_fault_list *l, const struct nnv_subgraph *s, struct nnv_call *const *calls,
+                              uint32_t at);
 /** Adds those of an operation that copies codes of an input where its number is the result. */
 void nnv_generate_handed_on(struct nnv_fault_list *l, const struct nnv_call *call);
 

@@ -171,7 +171,7 @@ static void suggest_limits(const struct nnv_explaining *x, struct nnv_fault_list
     nnv_generate_limits(l, cut_low ? low : NAN, cut_high ? high : NAN, tiny);
 }
 
-/** Tries what follows from the records of the model's operations: attributes, then results, then tensors. */
+/** Tries what follows from the records of the model's operations: attributes, results, tensors, and their memory. */
 static enum nnv_status try_generated(struct nnv_explaining *x, struct nnv_fault_list *l, int passes,
                                      struct nnv_err *err) {
     const struct nnv_subgraph *main = &x->spec->model.main;
@@ -189,6 +189,7 @@ static enum nnv_status try_generated(struct nnv_explaining *x, struct nnv_fault_
                 nnv_generate_spoils(l, nnv_explain_output(x, at)->type, x->spec->outputs[at].rank,
                                     x->spec->outputs[at].dims);
             if (pass == 2) nnv_generate_tensors(l, x->calls[at]);
+            if (pass == 3) nnv_generate_overwritten(l, main, x->calls, at);
             for (size_t i = first; st == NNV_OK && i < l->count && !x->out->cut; i++)
                 if (is_wanted(x, l->item[i].words)) st = try_at(x, &l->item[i], at, err);
         }
@@ -244,7 +245,7 @@ static enum nnv_status try_all(struct nnv_explaining *x, struct nnv_err *err) {
     /* A weaker promise says more than a fault that is generated until it fits; attributes are few. */
     const bool more = x->out->findings == 0 && x->out->weaker == 0;
     const bool unwritten = x->out->findings > 0 && x->out->finding[0].fault == nnv_fault_untouched();
-    if (st == NNV_OK && x->out->weaker == 0 && !unwritten && !x->out->cut) st = try_generated(x, &l, more ? 3 : 1, err);
+    if (st == NNV_OK && x->out->weaker == 0 && !unwritten && !x->out->cut) st = try_generated(x, &l, more ? 4 : 1, err);
     if (x->left > PAIRS_WORK) x->left = PAIRS_WORK;
     if (st == NNV_OK && more && !x->words && x->out->findings == 0 && !x->out->cut) st = try_pairs(x, &l, err);
     for (int i = 1; i < x->out->findings; i++)
