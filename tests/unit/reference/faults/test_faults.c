@@ -381,6 +381,23 @@ static void becomes(const char *name, int32_t type, uint32_t rows, uint32_t colu
             fail_msg("%s: [%zu] = %g, not %g", name, i, out[i], expected[i]);
 }
 
+/** Codes of real results out of range; of 8 bits, at scale 0.5 and zero point 10. */
+static void results_wrap(void **state) {
+    (void)state;
+    static const double exact[] = {-6, 0, 122.5, 124}, right[] = {0, 10, 255, 255}, wrapped[] = {254, 10, 255, 2};
+    double out[4];
+    struct nnv_fault_output y = {.type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM,
+                                 .scale = 0.5f,
+                                 .zero_point = 10,
+                                 .n = 4,
+                                 .v = right,
+                                 .exact = exact};
+    assert_true(nnv_fault_spoil(nnv_fault_by_name("results-wrap"), &y, out));
+    for (int i = 0; i < 4; i++) assert_true(fabs(out[i] - wrapped[i]) < 1e-9);
+    y.exact = NULL;
+    assert_false(nnv_fault_spoil(nnv_fault_by_name("results-wrap"), &y, out));
+}
+
 static void values(void **state) {
     (void)state;
     const int32_t f = ANEURALNETWORKS_TENSOR_FLOAT32, q = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM;
@@ -431,6 +448,7 @@ int main(void) {
         cmocka_unit_test(padding_of_transposed_convolutions),
         cmocka_unit_test(an_operation_before),
         cmocka_unit_test(lists),
+        cmocka_unit_test(results_wrap),
         cmocka_unit_test(values),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

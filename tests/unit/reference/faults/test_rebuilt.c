@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "reference/eval/eval.h"
-#include "reference/faults/faults.h"
+#include "reference/faults/generate.h"
 #include "reference/model/builder.h"
 #include "reference/model/validate.h"
 #include "tests/kit/arena.h"
@@ -300,6 +300,56 @@ static void written_over_its_input(void **state) {
     assert_int_equal(v[1], 4);
 }
 
+/**
+ * x = -{3, -2, 5}; t = |{..}| of n elements, in hand; y = FLOOR(x), which is then made of what t leaves of x.
+ */
+static const double *overwritten_by(uint32_t n, bool read_later) {
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    static const float reals[] = {3, -2, 5}, others[] = {-10, -20, -30, -40};
+    const uint32_t three[] = {3}, dims[] = {n}, c = nnv_builder_constant(&b, FLOATS, 1, three, reals),
+                   d = nnv_builder_constant(&b, FLOATS, 1, dims, others),
+                   x = nnv_builder_tensor(&b, FLOATS, 1, three, NNV_TEMPORARY_VARIABLE),
+                   t = nnv_builder_tensor(&b, FLOATS, 1, dims, NNV_SUBGRAPH_OUTPUT),
+                   y = nnv_builder_tensor(&b, FLOATS, 1, three, NNV_SUBGRAPH_OUTPUT);
+    struct nnv_fault_list l = {.arena = arena};
+    nnv_builder_add(&b, ANEURALNETWORKS_NEG, 1, &c, x);
+    if (!read_later) nnv_builder_add(&b, ANEURALNETWORKS_FLOOR, 1, &x, y);
+    nnv_builder_add(&b, ANEURALNETWORKS_ABS, 1, &d, t);
+    if (read_later) nnv_builder_add(&b, ANEURALNETWORKS_FLOOR, 1, &x, y);
+    take(&b, 2, (uint32_t[]){y, t});
+    edit.at = read_later ? 1 : 2;
+    edit.call = calls[edit.at];
+    nnv_generate_overwritten(&l, &spec.model.main, calls, edit.at);
+    for (size_t i = 0; i < l.count; i++) /* y is an output, which may be written over, too; x only while it is needed */
+        if ((uint32_t)l.item[i].value == x) return nnv_fault_apply(&l.item[i], &edit) ? made(3) : NULL;
+    return NULL;
+}
+
+static void written_over_by_another_result(void **state) {
+    (void)state;
+    static const double expected[][3] = {{10, 2, -5}, {10, 20, -5}, {10, 20, 30}, {10, 20, 30}};
+    for (uint32_t n = 1; n <= 4; n++) {
+        const double *v = overwritten_by(n, true);
+        assert_non_null(v);
+        for (int i = 0; i < 3; i++) assert_true(fabs(v[i] - expected[n - 1][i]) < 1e-6);
+    }
+    assert_null(overwritten_by(3, false));
+}
+
+static void casts_by_scale(void **state) {
+    (void)state;
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    static const uint8_t codes[] = {12, 8};
+    const struct nnv_encoding from = {ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, 0.5f, 10};
+    const uint32_t two[] = {2}, x = nnv_builder_constant(&b, from, 1, two, codes);
+    const uint32_t y = nnv_builder_tensor(&b, FLOATS, 1, two, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&b, ANEURALNETWORKS_CAST, 1, &x, y);
+    take(&b, 1, &y);
+    assert_true(apply("cast-by-scale"));
+    const double *v = made(2);
+    assert_true(fabs(v[0] - 1) < 1e-6 && fabs(v[1] + 1) < 1e-6);
+}
+
 static void casts_to_the_nearest(void **state) {
     (void)state;
     struct nnv_builder b = {.arena = arena, .seed = 1};
@@ -320,6 +370,8 @@ static void casts_to_the_nearest(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(written_over_its_input),
+        cmocka_unit_test(written_over_by_another_result),
+        cmocka_unit_test(casts_by_scale),
         cmocka_unit_test(casts_to_the_nearest),
         cmocka_unit_test(deviations),
         cmocka_unit_test(exponentials_overflow),
