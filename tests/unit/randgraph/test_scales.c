@@ -51,7 +51,7 @@ static void test_rows_are_kept(void **state) {
                     b->zero_point == wanted_zero(row[NNV_SCALE_ZERO_B], b) && fits[row[NNV_SCALE_BESIDE]];
             nnv_arena_reset(arena);
         }
-        if (kept < n - 2) fail_msg("%s: %d of %d", names[i], kept, n); /* results said nothing: usual ones */
+        if (kept < n - n / 16) fail_msg("%s: %d of %d", names[i], kept, n); /* results said nothing: usual ones */
     }
     nnv_arena_free(arena);
 }
