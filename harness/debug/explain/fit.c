@@ -121,10 +121,10 @@ static struct nnv_fault_output *moved(const struct nnv_explaining *x, const stru
     return to;
 }
 
-static const int sides[] = {0, 1, -1};
+static const int sides[NNV_EXPLAIN_SIDES] = {0, 1, -1};
 
 bool nnv_explain_move(struct nnv_explaining *x) {
-    for (int s = 0; s < 3; s++)
+    for (int s = 0; s < NNV_EXPLAIN_SIDES; s++)
         if (!(x->side[s] = moved(x, x->golden, &x->right, sides[s], x->arena))) return false;
     return true;
 }
@@ -145,7 +145,7 @@ bool nnv_explain_spoil(const struct nnv_explaining *x, const struct nnv_fault *f
                        struct nnv_arena *arena, struct nnv_explain_numbers *to) {
     double *v = NNV_NEW(arena, double, x->n + 1), *into[] = {v, to->high, to->low};
     bool any = false;
-    for (int s = 0; v && s < 3; s++) {
+    for (int s = 0; v && s < NNV_EXPLAIN_SIDES; s++) {
         const struct nnv_fault_output *y = golden == x->golden ? x->side[s] : moved(x, golden, to, sides[s], arena);
         if (!y) return false;
         const bool changed = spoil(x, fault, y, into[s]);
@@ -213,8 +213,8 @@ struct trial {
 
 /** True if the fault makes element k of output i the driver's; it is element `at` of all. */
 static bool fits_at(struct trial *t, uint32_t i, size_t k, size_t at) {
-    double v[3];
-    for (int s = 0; s < 3; s++)
+    double v[NNV_EXPLAIN_SIDES];
+    for (int s = 0; s < NNV_EXPLAIN_SIDES; s++)
         v[s] = t->fault
                    ? nnv_fault_element(t->fault, &t->y[s][i], k)
                    : moved_number(nnv_type(nnv_explain_output(t->x, i)->type), t->c->v[at], t->c->bound[at], sides[s]);
@@ -250,7 +250,7 @@ static bool spoil_first(struct nnv_explaining *x, const struct nnv_fault *first)
     if (x->first == first) return true;
     const uint32_t nout = x->spec->model.main.nout;
     x->first = NULL;
-    for (int s = 0; s < 3; s++) {
+    for (int s = 0; s < NNV_EXPLAIN_SIDES; s++) {
         if (!(x->then[s] = nnv_arena_copy(x->arena, x->side[s], nout * sizeof *x->then[s]))) return false;
         bool any = false;
         for (uint32_t i = 0; i < nout; i++) {
@@ -291,7 +291,7 @@ bool nnv_explain_may_come_near(const struct nnv_explaining *x, const struct nnv_
                                const struct nnv_golden *golden, const struct nnv_explain_numbers *c) {
     const bool first = fault->part[0] && nnv_fault_is_spoil(fault->part[0]);
     const size_t far = x->out->compared - (6 * x->out->compared + 9) / 10;
-    struct nnv_fault_output *y[3] = {NULL};
+    struct nnv_fault_output *y[NNV_EXPLAIN_SIDES] = {NULL};
     struct trial t = {
         .x = x, .y = y, .c = c, .near = near_of(x, c), .least = fault->part[0] ? (x->out->wrong + 1) / 2 : 1};
     if (first && nnv_fault_is_spoil(fault->part[1])) return true;

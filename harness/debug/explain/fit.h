@@ -12,7 +12,8 @@ enum {
     NNV_ROWS_FLOAT = 2 * NNV_JUDGE_ROWS_FLOAT,
     NNV_ROWS_QUANTISED = 2 * NNV_JUDGE_ROWS_QUANTISED,
     NNV_ROWS_SECOND = NNV_JUDGE_ROWS_SECOND,
-    NNV_EXPLAIN_BEST = 12
+    NNV_EXPLAIN_BEST = 12,
+    NNV_EXPLAIN_SIDES = 3 /**< a number, and that moved up and down by its bound */
 };
 
 /** Where a fault is tried. */
@@ -57,7 +58,7 @@ struct nnv_explaining {
     uint64_t row, left; /**< work of a row of the model, and what may still be done */
     struct nnv_explain_numbers right;
     /** What is right, and that moved up and down by its bounds: of each output; and what `first` makes of these. */
-    struct nnv_fault_output *side[3], *then[3];
+    struct nnv_fault_output *side[NNV_EXPLAIN_SIDES], *then[NNV_EXPLAIN_SIDES];
     const struct nnv_fault *first; /**< the first fault of the pairs in hand, or NULL */
     bool first_changes;            /**< something that is right */
     double *actual, *poison;
