@@ -296,7 +296,7 @@ bool nnv_explain_may_come_near(const struct nnv_explaining *x, const struct nnv_
         .x = x, .y = y, .c = c, .near = near_of(x, c), .least = fault->part[0] ? (x->out->wrong + 1) / 2 : 1};
     if (first && nnv_fault_is_spoil(fault->part[1])) return true;
     if (nnv_fault_is_spoil(fault)) t.fault = !fault->part[0] ? fault : fault->part[first ? 0 : 1];
-    for (int s = 0; s < 3 && t.fault; s++)
+    for (int s = 0; s < NNV_EXPLAIN_SIDES && t.fault; s++)
         if (!(y[s] = moved(x, golden, c, sides[s], x->work))) return true;
     t.misses = 1 + (fault->part[0] || x->out->wrong <= far ? far : x->out->wrong - 1);
     return do_some_fit(&t, true) && do_some_fit(&t, false);
