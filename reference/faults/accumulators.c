@@ -96,13 +96,42 @@ static void fewer_digits(struct nnv_fault_list *l, const struct nnv_call *c) {
     }
 }
 
+/** A mean whose sum was divided by fewer numbers: f->value times as large. */
+static double divided_by_fewer(const struct nnv_fault_output *y, const struct nnv_fault *f, size_t i) {
+    const bool quantised = nnv_is_quant(y->type);
+    if (!quantised) return y->v[i] * f->value;
+    const double real = y->exact && isfinite(y->exact[i]) ? y->exact[i] : (y->v[i] - y->zero_point) * (double)y->scale;
+    return rounded(y, real * f->value);
+}
+
+/** Means over several axes: divided by the extents of some of them. */
+static void divisors(struct nnv_fault_list *l, const struct nnv_shape *from, double n) {
+    enum { MOST_AXES = 5 };
+    double seen[1 << MOST_AXES];
+    size_t count = 0;
+    for (unsigned some = 0; from->rank <= MOST_AXES && some < 1u << from->rank; some++) {
+        double product = 1;
+        bool again = false;
+        for (uint32_t d = 0; d < from->rank; d++) product *= some >> d & 1 ? from->dims[d] : 1;
+        for (size_t k = 0; k < count; k++) again = again || !(fabs(seen[k] - product) > 0);
+        if (again || product >= n || fmod(n, product) > 0) continue;
+        seen[count++] = product;
+        nnv_generate(l, (struct nnv_fault){.value = n / product, .element = divided_by_fewer},
+                     "sums of %g numbers divided by %g", n, product);
+    }
+}
+
 static bool is_plain(const struct nnv_arg *a) {
     return a->present && nnv_is_quant(a->operand->type) && a->operand->channel.count == 0 && a->operand->scale > 0;
 }
 
 void nnv_generate_accumulators(struct nnv_fault_list *l, const struct nnv_call *c) {
     if (c->nin == 0 || c->nout != 1) return;
+    const struct nnv_shape *from = &c->in[0].shape, *to = &c->out[0].shape;
+    const bool shaped = nnv_shape_known(from) && nnv_shape_known(to) && nnv_shape_elems(to) > 0;
+    const double n = shaped ? (double)nnv_shape_elems(from) / (double)nnv_shape_elems(to) : 0;
     fewer_digits(l, c);
+    if (c->op->code == ANEURALNETWORKS_MEAN && n >= 2) divisors(l, from, n);
     if (!is_plain(&c->in[0]) || !is_plain(&c->out[0])) return;
     const struct nnv_operand *x = c->in[0].operand;
     if (c->nin > 1 && is_plain(&c->in[1])) {
@@ -115,9 +144,6 @@ void nnv_generate_accumulators(struct nnv_fault_list *l, const struct nnv_call *
         return;
     }
     /* means: of as many as there are for a number of the output; windows are of the same size but at edges */
-    const struct nnv_shape *from = &c->in[0].shape, *to = &c->out[0].shape;
-    if (!nnv_shape_known(from) || !nnv_shape_known(to) || nnv_shape_elems(to) == 0) return;
-    const double n = (double)nnv_shape_elems(from) / (double)nnv_shape_elems(to);
     const bool mean = c->op->code == ANEURALNETWORKS_MEAN || c->op->code == ANEURALNETWORKS_AVERAGE_POOL_2D;
     if (!mean || n != floor(n) || n < 2) return;
     generate(l, (double)x->scale / n, x->zero_point * n, "sums of codes");

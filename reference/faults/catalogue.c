@@ -209,6 +209,8 @@ static const struct nnv_fault faults[] = {
           SLOTS("height samples", "width samples"), .value = 1),
     MODEL("samples-at-begin", "samples at the beginning of their part of a cell, not in its middle", samples_at_begin,
           OPS(OP(ROI_ALIGN))),
+    MODEL("boxes-rounded-down", "coordinates of boxes rounded down, not to the nearest", boxes_down,
+          OPS(OP(ROI_POOLING))),
     MODEL("boxes-to-last-pixel", "boxes cut at the last pixel, not at the end of the image", last_pixel,
           OPS(OP(AXIS_ALIGNED_BBOX_TRANSFORM))),
     NUMBERS("height-samples-ignored", "one sample in the height of a cell", set, SLOTS("height samples"), .value = 1),

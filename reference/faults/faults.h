@@ -165,6 +165,7 @@ bool nnv_change_normalised_bias(struct nnv_edit *e, const struct nnv_fault *f); 
 bool nnv_change_samples(struct nnv_edit *e, const struct nnv_fault *f);
 /** ROI_ALIGN: boxes half a sample farther to the begin. */
 bool nnv_change_samples_at_begin(struct nnv_edit *e, const struct nnv_fault *f);
+bool nnv_change_boxes_down(struct nnv_edit *e, const struct nnv_fault *f); /**< coordinates of boxes */
 bool nnv_change_last_pixel(struct nnv_edit *e, const struct nnv_fault *f); /**< images one pixel smaller */
 /** What later operations read of input 0, a temporary, is the result: it was written there. */
 bool nnv_change_in_place(struct nnv_edit *e, const struct nnv_fault *f);

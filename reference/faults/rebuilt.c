@@ -239,6 +239,24 @@ bool nnv_change_samples_at_begin(struct nnv_edit *e, const struct nnv_fault *f) 
     return true;
 }
 
+bool nnv_change_boxes_down(struct nnv_edit *e, const struct nnv_fault *f) {
+    size_t n;
+    double *box = real_numbers(e, "boxes", &n);
+    const int pos = nnv_edit_find(e, "boxes");
+    const double ratio[] = {scalar(e, "width ratio"), scalar(e, "height ratio")};
+    bool any = false;
+    (void)f;
+    if (!box || n % 4 != 0 || !(ratio[0] > 0) || !(ratio[1] > 0)) return false;
+    const struct nnv_operand *o = nnv_edit_operand(e, pos);
+    for (size_t i = 0; i < n; i++) {
+        const double down = floor(box[i] / ratio[i % 2]) * ratio[i % 2];
+        any = any || down < box[i];
+        box[i] = nnv_is_quant(o->type) ? nearbyint(down / (double)o->scale) + o->zero_point : down;
+    }
+    if (any) nnv_edit_set_numbers(e, pos, box, n);
+    return any;
+}
+
 bool nnv_change_last_pixel(struct nnv_edit *e, const struct nnv_fault *f) {
     size_t n;
     const int pos = nnv_edit_find(e, "image sizes");

@@ -398,6 +398,43 @@ static void results_wrap(void **state) {
     assert_false(nnv_fault_spoil(nnv_fault_by_name("results-wrap"), &y, out));
 }
 
+/** y[2] = the mean of x[2, 2, 3] over axes 0 and 2: of six numbers, whose sums are divided by less. */
+static void means_divided_by_fewer(void **state) {
+    (void)state;
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const struct nnv_encoding floats = {.type = ANEURALNETWORKS_TENSOR_FLOAT32};
+    static const float reals[12] = {0};
+    static const int32_t axes[] = {0, 2};
+    const uint32_t dims[] = {2, 2, 3}, two[] = {2}, x = nnv_builder_constant(&b, floats, 3, dims, reals);
+    uint32_t y = nnv_builder_tensor(&b, floats, 1, two, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t in[] = {
+        x, nnv_builder_constant(&b, (struct nnv_encoding){.type = ANEURALNETWORKS_TENSOR_INT32}, 1, two, axes),
+        nnv_builder_int(&b, 0)};
+    struct nnv_err err = {0};
+    spec = (struct nnv_spec){.name = "model"};
+    nnv_builder_add(&b, ANEURALNETWORKS_MEAN, 3, in, y);
+    assert_int_equal(nnv_builder_end(&b, 0, NULL, 1, &y, &spec.model, &err), NNV_OK);
+    assert_int_equal(nnv_edit_calls(&spec, arena, &calls, &err), NNV_OK);
+    struct nnv_fault_list l = {.arena = arena};
+    nnv_generate_accumulators(&l, calls[0]);
+    const struct nnv_fault *by_three = NULL;
+    for (size_t i = 0; i < l.count; i++)
+        if (strcmp(l.item[i].words, "sums of 6 numbers divided by 3") == 0) by_three = &l.item[i];
+    assert_non_null(by_three);
+    const struct nnv_fault_output floating = {.type = ANEURALNETWORKS_TENSOR_FLOAT32, .n = 2, .v = (double[]){1.5, -2}};
+    const struct nnv_fault_output codes = {.type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM,
+                                           .scale = 0.5f,
+                                           .zero_point = 10,
+                                           .n = 2,
+                                           .v = (double[]){11, 200},
+                                           .exact = (double[]){0.375, 95}};
+    double out[2];
+    assert_true(nnv_fault_spoil(by_three, &floating, out));
+    assert_true(fabs(out[0] - 3) < 1e-9 && fabs(out[1] + 4) < 1e-9);
+    assert_true(nnv_fault_spoil(by_three, &codes, out));
+    assert_true(fabs(out[0] - 12) < 1e-9 && fabs(out[1] - 255) < 1e-9); /* 0.75 is nearer to 1 than to 0.5: 2 codes */
+}
+
 static void values(void **state) {
     (void)state;
     const int32_t f = ANEURALNETWORKS_TENSOR_FLOAT32, q = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM;
@@ -449,6 +486,7 @@ int main(void) {
         cmocka_unit_test(an_operation_before),
         cmocka_unit_test(lists),
         cmocka_unit_test(results_wrap),
+        cmocka_unit_test(means_divided_by_fewer),
         cmocka_unit_test(values),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
