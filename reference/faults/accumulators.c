@@ -117,7 +117,7 @@ static void divisors(struct nnv_fault_list *l, const struct nnv_shape *from, dou
         if (again || product >= n || fmod(n, product) > 0) continue;
         seen[count++] = product;
         nnv_generate(l, (struct nnv_fault){.value = n / product, .element = divided_by_fewer},
-                     "sums of %g numbers divided by %g", n, product);
+                     "sums divided by fewer numbers than were added");
     }
 }
 

@@ -218,6 +218,30 @@ static void samples_at_the_beginning(void **state) {
     assert_false(apply("samples-at-begin"));
 }
 
+/** A box from (1, 1) to (3, 5) of an image twice as large as the map, which has 2 rows and 3 columns. */
+static void coordinates_are_rounded_down(void **state) {
+    (void)state;
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const struct nnv_encoding ints = {.type = ANEURALNETWORKS_TENSOR_INT32};
+    static const float map[] = {10, 2, 3, 4, 5, 9}, boxes[] = {1, 1, 5, 3};
+    static const int32_t image[] = {0};
+    const uint32_t dims[] = {1, 2, 3, 1}, corners[] = {1, 4}, one[] = {1}, single[] = {1, 1, 1, 1},
+                   y = nnv_builder_tensor(&b, FLOATS, 4, single, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t in[] = {nnv_builder_constant(&b, FLOATS, 4, dims, map),
+                           nnv_builder_constant(&b, FLOATS, 2, corners, boxes),
+                           nnv_builder_constant(&b, ints, 1, one, image),
+                           nnv_builder_int(&b, 1),
+                           nnv_builder_int(&b, 1),
+                           nnv_builder_float(&b, 2),
+                           nnv_builder_float(&b, 2),
+                           nnv_builder_bool(&b, false)};
+    nnv_builder_add(&b, ANEURALNETWORKS_ROI_POOLING, 8, in, y);
+    take(&b, 1, &y);
+    assert_true(fabs(made(1)[0] - 9) < 1e-6); /* from 0.5 and 0.5, to the nearest: row 1 and column 1 */
+    assert_true(apply("boxes-rounded-down"));
+    assert_true(fabs(made(1)[0] - 10) < 1e-6);
+}
+
 /** A box that is moved beyond the right border of an image of 4 rows and 6 columns. */
 static void boxes_end_at_the_last_pixel(void **state) {
     (void)state;
@@ -378,6 +402,7 @@ int main(void) {
         cmocka_unit_test(biases_before_normalisation),
         cmocka_unit_test(samples_of_the_other_direction),
         cmocka_unit_test(samples_at_the_beginning),
+        cmocka_unit_test(coordinates_are_rounded_down),
         cmocka_unit_test(boxes_end_at_the_last_pixel),
         cmocka_unit_test(pairs_left_out),
     };
