@@ -262,7 +262,7 @@ void nnv_edit_insert(struct nnv_edit *e, int32_t code, const uint32_t *more, uin
     o.data = NULL;
     o.bytes = 0;
     in[0] = nnv_edit_op(e)->in[0];
-    memcpy(in + 1, more, count * sizeof *in);
+    if (count) memcpy(in + 1, more, count * sizeof *in);
     out[0] = nnv_edit_op(e)->in[0] = nnv_edit_add(e, o);
     nnv_edit_put_before(e, (struct nnv_operation){.type = code, .nin = count + 1, .nout = 1, .in = in, .out = out});
 }
