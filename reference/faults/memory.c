@@ -46,26 +46,27 @@ static uint32_t add_list(struct nnv_edit *e, uint32_t n, const double *v) {
     return nnv_edit_add_constant(e, (struct nnv_operand){.type = ANEURALNETWORKS_TENSOR_INT32}, 1, &n, v);
 }
 
-/** The first elements from `over`, count of them, the others from `under`, which has n: a list. */
-static uint32_t join(struct nnv_edit *e, uint32_t over, uint32_t count, uint32_t under, uint32_t n) {
-    const uint32_t rest = n - count;
-    const double extents[] = {count, n, rest};
-    const uint32_t head[] = {over, add_list(e, 1, &extents[0])}, whole[] = {under, add_list(e, 1, &extents[1])};
-    const uint32_t first = append(e, ANEURALNETWORKS_RESHAPE, 2, head, over, 1, &count);
-    const uint32_t flat = append(e, ANEURALNETWORKS_RESHAPE, 2, whole, under, 1, &n);
-    const uint32_t cut[] = {flat, add_list(e, 1, &extents[0]), add_list(e, 1, &extents[2])};
-    const uint32_t last = append(e, ANEURALNETWORKS_SLICE, 3, cut, under, 1, &rest);
-    const uint32_t parts[] = {first, last, nnv_edit_add_int(e, 0)};
-    return append(e, ANEURALNETWORKS_CONCATENATION, 3, parts, under, 1, &n);
+/** The n elements of `of` as a list. */
+static uint32_t flatten(struct nnv_edit *e, uint32_t of, uint32_t n) {
+    const double extent = n;
+    const uint32_t in[] = {of, add_list(e, 1, &extent)};
+    return append(e, ANEURALNETWORKS_RESHAPE, 2, in, of, 1, &n);
 }
 
-/** The first n of `of`, which has more: a list. */
-static uint32_t begin_of(struct nnv_edit *e, uint32_t of, uint32_t more, uint32_t n) {
-    const double extents[] = {more, 0, n};
-    const uint32_t whole[] = {of, add_list(e, 1, &extents[0])};
-    const uint32_t flat = append(e, ANEURALNETWORKS_RESHAPE, 2, whole, of, 1, &more);
-    const uint32_t cut[] = {flat, add_list(e, 1, &extents[1]), add_list(e, 1, &extents[2])};
-    return append(e, ANEURALNETWORKS_SLICE, 3, cut, of, 1, &n);
+/** n elements of a list, from `first` on. */
+static uint32_t cut(struct nnv_edit *e, uint32_t list, uint32_t first, uint32_t n) {
+    const double from = first, extent = n;
+    const uint32_t in[] = {list, add_list(e, 1, &from), add_list(e, 1, &extent)};
+    return append(e, ANEURALNETWORKS_SLICE, 3, in, list, 1, &n);
+}
+
+/** What memory of n elements that held `under` holds when `over`, of `count` elements, was written there: a list. */
+static uint32_t lay_over(struct nnv_edit *e, uint32_t over, uint32_t count, uint32_t under, uint32_t n) {
+    const uint32_t all = flatten(e, over, count);
+    if (count >= n) return count > n ? cut(e, all, 0, n) : all;
+    const uint32_t rest = cut(e, flatten(e, under, n), count, n - count);
+    const uint32_t parts[] = {all, rest, nnv_edit_add_int(e, 0)};
+    return append(e, ANEURALNETWORKS_CONCATENATION, 3, parts, under, 1, &n);
 }
 
 /** Moves the last operations, all but the first `end`, to behind the one in hand. */
@@ -99,8 +100,7 @@ static bool overwritten(struct nnv_edit *e, const struct nnv_fault *f) {
             if (op->out[k] == victim) op->out[k] = whole;
     }
     for (size_t d = 0; d < f->nheld; d++) n *= (uint32_t)f->held[d];
-    const uint32_t more = (uint32_t)f->other;
-    const uint32_t content = more < n ? join(e, by, more, whole, n) : more > n ? begin_of(e, by, more, n) : by;
+    const uint32_t content = lay_over(e, by, (uint32_t)f->other, whole, n);
     uint32_t *in = NNV_NEW(e->arena, uint32_t, 2), *out = NNV_NEW(e->arena, uint32_t, 1);
     if (!in || !out || e->failed) return false;
     in[0] = content;
@@ -116,8 +116,9 @@ void nnv_generate_overwritten(struct nnv_fault_list *l, const struct nnv_subgrap
                               uint32_t at) {
     const struct nnv_operation *op = &s->operations[at];
     const struct nnv_shape *by = &calls[at]->out[0].shape;
+    if (op->nout != 1 || !nnv_shape_known(by)) return;
     const struct nnv_operand *result = &s->operands[op->out[0]];
-    if (op->nout != 1 || !is_movable(result) || !nnv_shape_known(by)) return;
+    if (!is_movable(result)) return;
     for (uint32_t i = 0; i < at; i++) {
         const uint32_t victim = s->operations[i].out[0];
         const struct nnv_shape *of = &calls[i]->out[0].shape;

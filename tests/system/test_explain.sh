@@ -72,6 +72,8 @@ large-filter-cut|op:CONV_2D|filter, axis 1: lost from 7 on; only where (height o
 END
     has out.odd-groups-last/summary.json '"where": "only where groups > 2'
     has out.odd-groups-last/report.html '<p>Fails only where groups &gt; 2'
+    has out.padding-undilated/summary.json '"where": "only where dilation is not 1x1 and '
+    has out.padding-undilated/report.html 'Fails only where dilation is not 1x1 and '
     has out.odd-groups-last/junit.xml 'GROUPED_CONV_2D'
     grep 'property name="bug.1"' out.odd-groups-last/junit.xml | grep 'only where groups &gt; 2' >/dev/null || fail "no property"
     # a dump says it, too, but for those of failures that stand alone

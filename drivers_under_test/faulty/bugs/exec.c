@@ -103,6 +103,27 @@ static void answer_blindly(struct call *c) {
     if (succeeded(c)) c->fenced->get_result = answer_at_once;
 }
 
+/** Times from the launch given for those from the fences. */
+static enum nnvts_status answer_from_launch(void *context, struct nnvts_fenced_result *result) {
+    struct nnvts_fenced_execution *right = context;
+    const enum nnvts_status st = right->get_result(right->context, result);
+    result->fenced = result->launched;
+    return st;
+}
+static void free_right(void *context) {
+    struct nnvts_fenced_execution *right = context;
+    right->release(right->context);
+    free(right);
+}
+static void measure_from_launch(struct call *c) {
+    struct nnvts_fenced_execution *right = succeeded(c) ? malloc(sizeof *right) : NULL;
+    if (!right) return;
+    *right = *c->fenced;
+    c->fenced->context = right;
+    c->fenced->get_result = answer_from_launch;
+    c->fenced->release = free_right;
+}
+
 static void nothing_to_free(void *context) { (void)context; }
 
 /** Outputs of any extents will do. */
@@ -354,6 +375,8 @@ static const struct bug bugs[] = {
     BUG("fence-early", "an end that is signalled at the launch", "fenced executions", .on = ON(FENCED),
         .after = end_early),
     BUG("fence-blind", "get_result that does not wait", "fenced executions", .on = ON(FENCED), .after = answer_blindly),
+    BUG("fence-times-launch", "times that begin with the launch", "fenced executions that are measured",
+        .on = ON(FENCED), .after = measure_from_launch),
     BUG("fence-open-outputs", "outputs of unknown size behind a fence", "fenced executions", .on = ON(FENCED),
         .after = accept_open),
     BUG("reusable-stale", "a reusable execution that keeps its first result", "reusable executions", .on = ON(REUSABLE),
