@@ -52,11 +52,35 @@ enum nnv_status nnv_abi_pool_make(size_t bytes, enum nnv_pool_kind kind, struct 
     return st;
 }
 
-void nnv_abi_pool_free(struct nnv_abi_pool *pool) {
-    if (pool->memory.data && pool->memory.data != pool->data) munmap(pool->memory.data, mapped_bytes(pool));
-    if (pool->data) munmap(pool->data, mapped_bytes(pool));
+static size_t pages(size_t bytes) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+
+void nnv_unmap(struct nnv_mapped *m) {
+    if (m->bytes) munmap(m->at, m->bytes);
+    *m = (struct nnv_mapped){0};
+}
+
+/** Adds a mapping to its neighbour; one that is none of it takes its place. */
+static void unmap_later(struct nnv_mapped *m, uint8_t *at, size_t bytes) {
+    if (at + bytes != m->at && at != m->at + m->bytes) nnv_unmap(m);
+    if (!m->bytes || at < m->at) m->at = at;
+    m->bytes += bytes;
+}
+
+void nnv_abi_pool_close(struct nnv_abi_pool *pool, struct nnv_mapped *m) {
+    const size_t bytes = pages(mapped_bytes(pool));
+    if (pool->memory.data && pool->memory.data != pool->data) unmap_later(m, pool->memory.data, bytes);
+    if (pool->data) unmap_later(m, pool->data, bytes);
     if (pool->data) close(pool->memory.fd);
     *pool = (struct nnv_abi_pool){0};
+}
+
+void nnv_abi_pool_free(struct nnv_abi_pool *pool) {
+    struct nnv_mapped mapped = {0};
+    nnv_abi_pool_close(pool, &mapped);
+    nnv_unmap(&mapped);
 }
 
 /* -------------------------------------------------------------- what is kept */
@@ -87,11 +111,6 @@ enum nnv_status nnv_client_memory_get(struct nnv_client *client, size_t bytes, u
     *data = m->pool.data;
     *fd = m->pool.memory.fd;
     return NNV_OK;
-}
-
-static size_t pages(size_t bytes) {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (bytes + page - 1) / page * page;
 }
 
 enum nnv_status nnv_client_pools(struct nnv_client *client, const size_t *bytes, size_t count,

@@ -31,6 +31,19 @@ NNV_USE_RESULT enum nnv_status nnv_abi_pool_make(size_t bytes, enum nnv_pool_kin
 void nnv_abi_pool_free(struct nnv_abi_pool *pool);
 
 /**
+ * Mappings side by side that are given back in one call, since each interrupts all processors that ran the process.
+ * The kernel puts a mapping below the one before it: pools that are closed in the other order than made are neighbours.
+ */
+struct nnv_mapped {
+    uint8_t *at;
+    size_t bytes;
+};
+
+/** As nnv_abi_pool_free(), but its memory is mapped until nnv_unmap() or a pool that is no neighbour. */
+void nnv_abi_pool_close(struct nnv_abi_pool *pool, struct nnv_mapped *mapped);
+void nnv_unmap(struct nnv_mapped *mapped);
+
+/**
  * At least `bytes` of the shared memory that the client keeps from case to case: mapped at *data, 64-aligned, the start
  * of the file *fd. Made or enlarged as needed, which moves it; its contents are undefined. NNV_NO_MEMORY.
  */

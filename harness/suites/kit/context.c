@@ -24,7 +24,9 @@ void nnv_context_begin(struct nnv_context *s, struct nnv_case_env *env, struct n
 }
 
 void nnv_context_end(struct nnv_context *s) {
-    for (struct nnv_context_memory *m = s->memory; m; m = m->next) nnv_abi_pool_free(&m->pool);
+    struct nnv_mapped mapped = {0};
+    for (struct nnv_context_memory *m = s->memory; m; m = m->next) nnv_abi_pool_close(&m->pool, &mapped);
+    nnv_unmap(&mapped);
     s->memory = NULL;
     nnv_restore_thread();
     struct nnv_breach b = {0};
