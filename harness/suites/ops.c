@@ -31,7 +31,7 @@ static const struct tier tiers[] = {
      .refused = 1,
      .thin = 0,
      .stride = 3,
-     .planned = {[NNV_PLAN_COVER] = 20, [NNV_PLAN_SCALES] = 60}},
+     .planned = {[NNV_PLAN_COVER] = 20, [NNV_PLAN_SCALES] = 60, [NNV_PLAN_CONSTANTS] = 40}},
     {.budget = 160,
      .least = 3,
      .most = 8,
@@ -45,7 +45,8 @@ static const struct tier tiers[] = {
                  [NNV_PLAN_LAYER] = 1,
                  [NNV_PLAN_LARGE] = 1,
                  [NNV_PLAN_INPUTS] = 5,
-                 [NNV_PLAN_SCALES] = 1}},
+                 [NNV_PLAN_SCALES] = 1,
+                 [NNV_PLAN_CONSTANTS] = 2}},
     {.budget = 800,
      .least = 15,
      .most = 40,
@@ -61,7 +62,8 @@ static const struct tier tiers[] = {
                  [NNV_PLAN_LARGE] = 1,
                  [NNV_PLAN_HUGE] = 1,
                  [NNV_PLAN_INPUTS] = 1,
-                 [NNV_PLAN_SCALES] = 1},
+                 [NNV_PLAN_SCALES] = 1,
+                 [NNV_PLAN_CONSTANTS] = 1},
      .large = true},
 };
 

@@ -38,6 +38,18 @@ bool nnv_single_is_constant(const struct nnv_single_draft *b, const struct nnv_s
 /** Adds the operands of the sample's inputs, with their values. NNV_NO_MEMORY, NNV_INTERNAL: the sample lacks one. */
 NNV_USE_RESULT enum nnv_status nnv_single_add_inputs(struct nnv_single_draft *b, struct nnv_err *err);
 
+/** True if the plan chooses the quantisation also where the sample's hook has one: of pairs, of inputs that repeat. */
+bool nnv_single_scales_all(const struct nnv_single_draft *b);
+
+/* constants.c */
+/** How many cases of NNV_PLAN_CONSTANTS there are; 0: there are not two tensors of data. */
+int nnv_constants_planned(const struct nnv_op *op);
+/** False if the argument is none of the sample's data, or alone; else *constant is what the plan makes of it. */
+bool nnv_constants_choose(const struct nnv_single_draft *b, const struct nnv_sample_arg *a, bool *constant);
+/** True if all elements of the plan's constant are *v, which backends may treat by itself: 0, 1, 2, 1/2, -1 or 6. */
+bool nnv_constants_number(struct nnv_single_draft *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a,
+                          double *v);
+
 /* sweep.c */
 /**
  * The attributes that come with quantisations of NNV_PLAN_SCALES: of four cases two have a drawn variant (false), one

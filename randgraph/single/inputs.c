@@ -51,8 +51,9 @@ static struct nnv_fill fill_of(const struct nnv_single_draft *b, const struct nn
 
 /* Of a slot whose quantisation the plan chooses, see nnv_scales_role(); -1: others, and what the hook chose itself. */
 static int role_of(const struct nnv_single_draft *b, const struct nnv_slot *slot, const struct nnv_sample_arg *a) {
-    const bool own = a->scale > 0 && !b->what->op->pairs;
-    return b->scales && !own ? nnv_scales_role(b->sample->form, b->sample->sig, slot) : -1;
+    const bool own = a->scale > 0 && !nnv_single_scales_all(b);
+    const int role = b->scales && !own ? nnv_scales_role(b->sample->form, b->sample->sig, slot) : -1;
+    return role == 0 && slot->flags & NNV_REPEAT ? (int)((a - b->sample->rep) % 2) : role;
 }
 
 /* Real value of a unit of the bias: its scale, or the product of the input's and each channel's. */
@@ -77,9 +78,18 @@ static void put_reals(const struct nnv_single_draft *b, const struct nnv_operand
     for (size_t i = 0; i < n; i++) {
         double v = reals[i];
         if (b->what->relaxed) v = nnv_round_to(ANEURALNETWORKS_TENSOR_FLOAT16, v);
-        if (t->kind == NNV_KIND_QUANT) v = nnv_round_half_away(v / (double)o->scale) + o->zero_point;
+        if (t->kind == NNV_KIND_QUANT)
+            v = fmin(fmax(nnv_round_half_away(v / (double)o->scale) + o->zero_point, t->min), t->max);
         nnv_store(o->type, &v, 1, to + i * t->size);
     }
+}
+
+/* The number everywhere, or the nearest that the type has. */
+static void put_number(const struct nnv_single_draft *b, const struct nnv_operand *o, double number, size_t n,
+                       char *to) {
+    const struct nnv_type *t = nnv_type(o->type);
+    put_reals(b, o, &number, n > 0, to);
+    for (size_t i = 1; i < n; i++) memcpy(to + i * t->size, to, t->size);
 }
 
 static enum nnv_status tensor_data(struct nnv_single_draft *b, const struct nnv_slot *slot,
@@ -99,6 +109,11 @@ static enum nnv_status tensor_data(struct nnv_single_draft *b, const struct nnv_
         put_reals(b, o, a->reals, elems, v->data);
         return NNV_OK;
     }
+    double number;
+    if (b->what->plan == NNV_PLAN_CONSTANTS && nnv_constants_number(b, slot, a, &number)) {
+        put_number(b, o, number, elems, v->data);
+        return NNV_OK;
+    }
     struct nnv_fill f = fill_of(b, slot, a);
     struct nnv_operand real = *o; /* with the real extents, for the channels */
     real.dims = v->dims;
@@ -115,6 +130,8 @@ static enum nnv_status tensor_data(struct nnv_single_draft *b, const struct nnv_
 bool nnv_single_is_constant(const struct nnv_single_draft *b, const struct nnv_slot *slot,
                             const struct nnv_sample_arg *a) {
     if (b->what->plan == NNV_PLAN_INPUTS) return false;
+    bool constant;
+    if (b->what->plan == NNV_PLAN_CONSTANTS && nnv_constants_choose(b, a, &constant)) return constant;
     if (a->constant) return true;
     if (a->input || !(slot->flags & NNV_PARAM)) return false;
     bool weights = !a->ints && slot->var != NNV_FIXED;

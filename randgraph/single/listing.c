@@ -43,12 +43,19 @@ int nnv_single_planned(const struct nnv_op *op, int sig, enum nnv_plan plan) {
         return has_parameters(op) ? 2 * nnv_single_variants(op) : 0;
     case NNV_PLAN_SCALES:
         return (int)nnv_scales_rows(op, sig);
+    case NNV_PLAN_CONSTANTS:
+        return nnv_constants_planned(op);
     case NNV_PLAN_ROW:
     case NNV_PLAN_VARIANT:
     case NNV_PLAN_COUNT:
         break;
     }
     return 0;
+}
+
+bool nnv_single_scales_all(const struct nnv_single_draft *b) {
+    const struct nnv_op *op = b->what->op;
+    return b->scales && (op->pairs || op->forms->in[0].flags & NNV_REPEAT);
 }
 
 bool nnv_single_scaled_row(const struct nnv_single *w, int32_t row[NNV_MAX_FACTORS]) {
@@ -65,9 +72,11 @@ bool nnv_single_scaled_row(const struct nnv_single *w, int32_t row[NNV_MAX_FACTO
 
 const char *nnv_plan_name(enum nnv_plan plan) {
     static const char *const names[NNV_PLAN_COUNT] = {
-        [NNV_PLAN_VARIANT] = "",      [NNV_PLAN_COVER] = "cover",       [NNV_PLAN_SIZE] = "size",
-        [NNV_PLAN_LAYER] = "layer",   [NNV_PLAN_NETWORK] = "network",   [NNV_PLAN_LARGE] = "size_64k",
-        [NNV_PLAN_HUGE] = "size_16m", [NNV_PLAN_INPUTS] = "all_inputs", [NNV_PLAN_SCALES] = "scales",
+        [NNV_PLAN_VARIANT] = "",        [NNV_PLAN_COVER] = "cover",
+        [NNV_PLAN_SIZE] = "size",       [NNV_PLAN_LAYER] = "layer",
+        [NNV_PLAN_NETWORK] = "network", [NNV_PLAN_LARGE] = "size_64k",
+        [NNV_PLAN_HUGE] = "size_16m",   [NNV_PLAN_INPUTS] = "all_inputs",
+        [NNV_PLAN_SCALES] = "scales",   [NNV_PLAN_CONSTANTS] = "constants",
         [NNV_PLAN_ROW] = "row",
     };
     return names[plan];

@@ -46,7 +46,9 @@ int nnv_scales_role(const struct nnv_form *form, const struct nnv_sig *sig, cons
     return -1;
 }
 
+/* Inputs that repeat have both roles in turn. */
 static const struct nnv_type *role_type(const struct nnv_form *form, const struct nnv_sig *sig, int role) {
+    if (form->in[0].flags & NNV_REPEAT) role = 0;
     for (uint8_t i = 0; i < form->nin; i++)
         if (nnv_scales_role(form, sig, &form->in[i]) == role) return nnv_type(type_of(&form->in[i], sig));
     return NULL;

@@ -48,6 +48,7 @@ static enum nnv_status row_of(const struct nnv_single *w, int32_t row[NNV_MAX_FA
         break;
     case NNV_PLAN_INPUTS:
     case NNV_PLAN_SCALES:
+    case NNV_PLAN_CONSTANTS:
     case NNV_PLAN_VARIANT:
     case NNV_PLAN_COUNT:
         break;
@@ -100,7 +101,7 @@ static enum nnv_status set_row(struct nnv_single_draft *b, int attempt, struct n
     const struct nnv_op *op = b->what->op;
     struct nnv_text text = {0};
     if (b->what->plan == NNV_PLAN_VARIANT) return NNV_OK;
-    if (b->what->plan == NNV_PLAN_INPUTS) {
+    if (b->what->plan == NNV_PLAN_INPUTS || b->what->plan == NNV_PLAN_CONSTANTS) {
         b->sample->variant = b->what->index / 2 % nnv_single_variants(op);
         return NNV_OK;
     }
@@ -222,7 +223,7 @@ static void choose_outputs(struct nnv_single_draft *b, const struct nnv_golden *
                                      .index = b->what->index,
                                      .scales = b->scales,
                                      .like = {b->like[0], b->like[1]},
-                                     .wanted_scale = i || (b->scales && b->what->op->pairs) ? 0 : b->sample->out_scale,
+                                     .wanted_scale = i || nnv_single_scales_all(b) ? 0 : b->sample->out_scale,
                                      .wanted_zero_point = b->sample->out_zero_point};
         if (golden)
             range_of(&golden[i], golden[i].value.bytes / nnv_type(o->type)->size, &q.lo, &q.hi);

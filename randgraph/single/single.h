@@ -18,7 +18,8 @@ enum nnv_plan {
     NNV_PLAN_INPUTS, /**< drawn for the variants in turn, all tensors inputs of the model, each second time scalars, too
                       */
     NNV_PLAN_SCALES, /**< drawn for the variants in turn, quantised by a row of a cover (scales.h) */
-    NNV_PLAN_ROW,    /**< the caller's row */
+    NNV_PLAN_CONSTANTS, /**< drawn for the variants in turn, data constants of the model that usually are inputs */
+    NNV_PLAN_ROW,       /**< the caller's row */
     NNV_PLAN_COUNT
 };
 /** "cover", "size", "size_64k" and so on; "" for NNV_PLAN_VARIANT. */

@@ -263,11 +263,12 @@ static const struct nnv_factor factors[] = {{.name = "batches", NNV_VALUES(1, 2,
 /* "limited": fewer detections than were found; "spare": room for more; "long": that, and more than four deltas. */
 static const char *const variants[] = {"regular_limited", "regular_spare", "regular_background", "fast_limited",
                                        "fast_spare",      "fast_long",     "fast_background",    NULL};
-static const double scales[] = {10, 11, 5, 6}, sample_threshold = 0.3;
+static const double scales[][4] = {{10, 11, 5, 6}, {4, 3, 9, 7}};
+static const double least_score[] = {0.201, 0.121, 0.161}, most_overlap[] = {0.3, 0.5, 0.6};
 
 /* Anchors (cy, cx, h, w) that overlap, in a unit of 64. */
 static double *sample_anchors(struct nnv_sample *s, uint32_t n) {
-    double *a = nnv_sample_boxes(s, n, 100, 80, sample_threshold, 0);
+    double *a = nnv_sample_boxes(s, n, 100, 80, most_overlap[s->index % 3], 0);
     for (uint32_t i = 0; a && i < n; i++) {
         double *v = a + 4 * (size_t)i, w = v[2] - v[0], h = v[3] - v[1], x = v[0] + w / 2, y = v[1] + h / 2;
         v[0] = y / 64;
@@ -281,6 +282,7 @@ static double *sample_anchors(struct nnv_sample *s, uint32_t n) {
 /* Deltas such that the boxes of a batch clearly overlap or clearly do not; numbers beyond the fourth are anything. */
 static double *sample_deltas(struct nnv_sample *s, const double *anchors, const uint32_t dims[3]) {
     enum { TRIES = 60 };
+    const double *by = scales[s->index % 2];
     struct nnv_kernel none = {0};
     double *deltas = NNV_NEW(s->arena, double, (size_t)dims[0] * dims[1] * dims[2]), *d = deltas;
     struct nnv_box *boxes = NNV_NEW(s->arena, struct nnv_box, dims[1]);
@@ -289,11 +291,11 @@ static double *sample_deltas(struct nnv_sample *s, const double *anchors, const 
         const double *a = anchors + 4 * (size_t)anchor;
         for (int t = 0; t < TRIES; t++) {
             for (uint32_t e = 0; e < dims[2]; e++) d[e] = nnv_rng_uniform(&s->rng, -3, 3);
-            const struct side y = {a[0], a[2], d[0], scales[0], d[2], scales[2], 0};
-            const struct side x = {a[1], a[3], d[1], scales[1], d[3], scales[3], 0};
+            const struct side y = {a[0], a[2], d[0], by[0], d[2], by[2], 0};
+            const struct side x = {a[1], a[3], d[1], by[1], d[3], by[3], 0};
             move(&none, &y, &boxes[anchor].x1, &boxes[anchor].x2);
             move(&none, &x, &boxes[anchor].y1, &boxes[anchor].y2);
-            if (nnv_box_is_clear(&boxes[anchor], boxes, anchor, sample_threshold, 0.1)) break;
+            if (nnv_box_is_clear(&boxes[anchor], boxes, anchor, most_overlap[s->index % 3], 0.1)) break;
         }
     }
     return deltas;
@@ -314,13 +316,13 @@ static void sample(struct nnv_sample *s) {
         nnv_sample_scores(s, batches * anchors * classes, 0.05078125, 0.00390625);
     nnv_sample_tensor(s, DELTAS, 3, delta_dims)->reals = sample_deltas(s, a, delta_dims);
     nnv_sample_tensor(s, ANCHORS, 2, (uint32_t[]){anchors, 4})->reals = a;
-    for (int i = 0; i < 4; i++) nnv_sample_scalar(s, Y_SCALE + i, scales[i]);
+    for (int i = 0; i < 4; i++) nnv_sample_scalar(s, Y_SCALE + i, scales[s->index % 2][i]);
     nnv_sample_scalar(s, REGULAR, regular);
     nnv_sample_scalar(s, MOST, spare ? 2 * (int)(anchors * classes) : nnv_sample_int(s, 3, 5));
     nnv_sample_scalar(s, MOST_CLASSES, nnv_sample_int(s, 1, (int)classes - 1));
     nnv_sample_scalar(s, MOST_OF_CLASS, spare ? (int)anchors : nnv_sample_int(s, 2, 4));
-    nnv_sample_scalar(s, SCORE_THRESHOLD, 0.201);
-    nnv_sample_scalar(s, IOU_THRESHOLD, sample_threshold);
+    nnv_sample_scalar(s, SCORE_THRESHOLD, least_score[s->index % 3]);
+    nnv_sample_scalar(s, IOU_THRESHOLD, most_overlap[s->index % 3]);
     nnv_sample_scalar(s, BACKGROUND, nnv_sample_is(s, "background"));
 }
 

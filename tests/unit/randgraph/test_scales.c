@@ -174,6 +174,31 @@ static void test_attributes_of_quantisations(void **state) {
     nnv_arena_free(arena);
 }
 
+/* Inputs that repeat have the scales and zero points of the row, and an output that may be like neither. */
+static void test_inputs_that_repeat(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_single w = of("CONCATENATION", ANEURALNETWORKS_TENSOR_QUANT8_ASYMM);
+    int lowest = 0, highest = 0, far = 0, near = 0, finer = 0;
+    for (const int n = nnv_single_planned(w.op, w.sig, w.plan); w.index < n; w.index++) {
+        const struct nnv_spec *s = build(&w, arena);
+        const struct nnv_operand *a = &s->model.main.operands[0], *b = a + 1;
+        const struct nnv_operand *y = &s->model.main.operands[s->model.main.out[0]];
+        if (s->model.main.operations[0].nin > 2) {
+            const double ratio = (double)b->scale / (double)a->scale;
+            lowest += a->zero_point == 0 || b->zero_point == 0;
+            highest += a->zero_point == 255 || b->zero_point == 255;
+            far += ratio > 100 || ratio < 0.01;
+            near += ratio != 1 && fabs(ratio - 1) < 0.0001;
+            finer += (double)y->scale < 0.5 * (double)a->scale;
+        }
+        nnv_arena_reset(arena);
+    }
+    if (lowest < 8 || highest < 8 || far < 4 || near < 1 || finer < 4)
+        fail_msg("%d %d %d %d %d", lowest, highest, far, near, finer);
+    nnv_arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_are_kept),
@@ -181,6 +206,7 @@ int main(void) {
         cmocka_unit_test(test_results_say_something),
         cmocka_unit_test(test_channels),
         cmocka_unit_test(test_attributes_of_quantisations),
+        cmocka_unit_test(test_inputs_that_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

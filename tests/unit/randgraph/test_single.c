@@ -192,7 +192,38 @@ static void test_sweep_has_every_code(void **state) {
     nnv_arena_free(arena);
 }
 
-/* Integer values, quantised scales that are powers of two, results that need no rounding. */
+/* Of data one is a constant, or all but one; of pairs each, some of them of one number: never all there is. */
+static void test_data_as_constants(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    size_t nops;
+    const struct nnv_op *const *ops = nnv_ops(&nops);
+    for (size_t i = 0; i < nops; i++) {
+        int cases = 0, data[4] = {0}, numbers = 0;
+        for (int sig = 0; sig < ops[i]->nsigs; sig++) {
+            struct nnv_single w = {.op = ops[i], .sig = sig, .plan = NNV_PLAN_CONSTANTS, .seed = 1, .name = "t"};
+            for (const int n = nnv_single_planned(ops[i], sig, w.plan); w.index < n; w.index += 2, cases++) {
+                struct nnv_spec *s = NULL;
+                struct nnv_err err = {0};
+                assert_int_equal(nnv_single_build(&w, arena, &s, &err), NNV_OK);
+                if (s->model.main.nin == 0) fail_msg("%s %d: no inputs", ops[i]->name, w.index);
+                for (uint32_t k = 0; k < 2 && ops[i]->pairs; k++) {
+                    const struct nnv_operand *o = &s->model.main.operands[k];
+                    const size_t size = nnv_type(o->type)->size;
+                    if (!o->data) continue;
+                    data[k]++;
+                    numbers += o->bytes > size && memcmp(o->data, (const char *)o->data + size, o->bytes - size) == 0;
+                }
+                nnv_arena_reset(arena);
+            }
+        }
+        if (ops[i]->pairs && cases > 0 && (data[0] < 5 || data[1] < 5))
+            fail_msg("%s: %d, %d", ops[i]->name, data[0], data[1]);
+        if (ops[i]->pairs && numbers * 8 < cases) fail_msg("%s: %d of %d", ops[i]->name, numbers, cases);
+    }
+    nnv_arena_free(arena);
+}
+
 /* Of each second case the tensors come from outside, of the others all there is. */
 static void test_all_inputs_are_inputs(void **state) {
     (void)state;
@@ -216,6 +247,7 @@ static void test_all_inputs_are_inputs(void **state) {
     assert_true(planned >= 70);
 }
 
+/* Integer values, quantised scales that are powers of two, results that need no rounding. */
 static void test_exact_cases_are_exact(void **state) {
     (void)state;
     struct nnv_arena *arena = nnv_arena_new();
@@ -444,6 +476,7 @@ int main(void) {
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_zero_sized_inputs_are_empty),
         cmocka_unit_test(test_sweep_has_every_code),
+        cmocka_unit_test(test_data_as_constants),
         cmocka_unit_test(test_all_inputs_are_inputs),
         cmocka_unit_test(test_exact_cases_are_exact),
         cmocka_unit_test(test_exact_sums_are_short),
