@@ -437,6 +437,7 @@ static void add_spec(struct nnv_attribute_list *l, const struct nnv_spec *spec, 
     struct nnv_err ignored = {0};
     nnv_add_flag(l, "the model is relaxed", FROM_MODEL, spec->model.relaxed, "the model is not relaxed");
     nnv_add_number(l, "number of inputs of the model", FROM_MODEL + 1, m->nin);
+    nnv_add_number(l, "number of outputs of the model", FROM_MODEL + 1, m->nout);
     nnv_add_number(l, "feature level", FROM_MODEL + 2, spec->min_version);
     add_constants(l, m);
     nnv_add_graph(l, m);

@@ -45,13 +45,16 @@ static void add_sharing(struct nnv_attribute_list *l, const struct nnv_subgraph 
 /** What results are used for, whichever operations give and use them. */
 static void add_uses(struct nnv_attribute_list *l, const struct nnv_subgraph *m) {
     bool several = false, output = false;
+    size_t most = 0;
     for (uint32_t i = 0; i < m->noperations; i++)
         for (uint32_t o = 0; o < m->operations[i].nout; o++) {
             const uint32_t result = m->operations[i].out[o];
             const size_t readers = readers_of(m, result);
+            most = readers > most ? readers : most;
             several = several || readers > 1;
             output = output || (readers > 0 && m->operands[result].lifetime == NNV_SUBGRAPH_OUTPUT);
         }
+    nnv_add_number(l, "most uses of one result", FROM_MODEL + 1, (double)most);
     nnv_add_flag(l, "a result is used several times", FROM_MODEL, several, "each result is used once at most");
     nnv_add_flag(l, "an output of the model is used, too", FROM_MODEL, output, "no output of the model is used, too");
 }

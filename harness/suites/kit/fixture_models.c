@@ -154,9 +154,8 @@ static enum nnv_status draw_input(const struct nnv_operand *o, uint32_t open, st
     return NNV_OK;
 }
 
-/* The spec of a model: inputs drawn, outputs golden. */
-static enum nnv_status finish(const char *name, uint32_t open, uint64_t seed, const struct nnv_model *model,
-                              struct nnv_arena *arena, struct nnv_spec **out, struct nnv_err *err) {
+enum nnv_status nnv_fixture_finish(const char *name, uint32_t open, uint64_t seed, const struct nnv_model *model,
+                                   struct nnv_arena *arena, struct nnv_spec **out, struct nnv_err *err) {
     const struct nnv_subgraph *main = &model->main;
     struct nnv_spec *spec = NNV_NEW(arena, struct nnv_spec, 1);
     struct nnv_golden *golden = NNV_NEW(arena, struct nnv_golden, main->nout);
@@ -187,7 +186,7 @@ enum nnv_status nnv_fixture_build_as(const struct nnv_fixture_kind *kind, uint32
     struct nnv_model model;
     kind->describe(&b, in, &nin, out, &nout);
     enum nnv_status st = nnv_builder_end(&b, nin, in, nout, out, &model, err);
-    return st ? st : finish(kind->name, open, seed, &model, arena, spec, err);
+    return st ? st : nnv_fixture_finish(kind->name, open, seed, &model, arena, spec, err);
 }
 
 enum nnv_status nnv_fixture_work(uint32_t times, struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err) {
@@ -205,5 +204,5 @@ enum nnv_status nnv_fixture_work(uint32_t times, struct nnv_arena *arena, struct
         last = y;
     }
     enum nnv_status st = nnv_builder_end(&b, 1, &in, 1, &last, &model, err);
-    return st ? st : finish("work", 1, 1, &model, arena, spec, err);
+    return st ? st : nnv_fixture_finish("work", 1, 1, &model, arena, spec, err);
 }

@@ -38,5 +38,9 @@ NNV_USE_RESULT enum nnv_status nnv_fixture_build(const struct nnv_fixture_kind *
 NNV_USE_RESULT enum nnv_status nnv_fixture_build_as(const struct nnv_fixture_kind *kind, uint32_t open, uint64_t seed,
                                                     struct nnv_arena *arena, struct nnv_spec **spec,
                                                     struct nnv_err *err);
+/** The spec of a model that is made already, likewise; the model's operands are the spec's. */
+NNV_USE_RESULT enum nnv_status nnv_fixture_finish(const char *name, uint32_t open, uint64_t seed,
+                                                  const struct nnv_model *model, struct nnv_arena *arena,
+                                                  struct nnv_spec **spec, struct nnv_err *err);
 
 #endif
