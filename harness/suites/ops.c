@@ -183,13 +183,14 @@ static int huge_sig(const struct nnv_op *op) {
     return 0;
 }
 
-/* Whether the case is none of a large tensor, or its signature has one: one of each operation, the commonest those of
- * many places, too. */
+/* Whether the case is none of a large tensor, or its signature has one: one of each operation, the commonest and those
+ * with a filter those of many places, too. */
 static bool has_large(const struct tier *t, const struct nnv_single *w) {
     const int32_t type = w->op->sigs[w->sig].type[NNV_T];
     const bool common = type == ANEURALNETWORKS_TENSOR_FLOAT32 || type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM;
     return w->plan != NNV_PLAN_LARGE || t->large || w->sig == w->op->code % w->op->nsigs ||
-           (w->index == NNV_LARGE_PLACES && common && nnv_single_is_first(w->op, w->sig));
+           (w->index == NNV_LARGE_PLACES &&
+            ((common && nnv_single_is_first(w->op, w->sig)) || nnv_op_uses(w->op, NNV_W)));
 }
 
 /* From one case of a plan to the next of the same signature: not more than there are signatures, so that one has it. */
@@ -217,8 +218,9 @@ static enum nnv_status add_long_sums(struct listing *l, struct nnv_single w, str
 static enum nnv_status add_planned(struct listing *l, struct nnv_single w, struct nnv_err *err) {
     for (w.plan = NNV_PLAN_COVER; w.plan < NNV_PLAN_COUNT; w.plan++) {
         const int step = step_of(l->tier, &w), n = step ? nnv_single_planned(w.op, w.sig, w.plan) : 0;
-        for (w.index = step ? w.sig % step : 0; w.index < n; w.index += step) {
-            enum nnv_status st = has_large(l->tier, &w) ? add(l, &w, err) : NNV_OK;
+        for (w.index = 0; w.index < n; w.index++) {
+            const bool taken = w.index % step == w.sig % step || (l->tier->thin > 0 && nnv_single_has_long_line(&w));
+            enum nnv_status st = taken && has_large(l->tier, &w) ? add(l, &w, err) : NNV_OK;
             if (st) return st;
         }
     }

@@ -122,6 +122,14 @@ bool nnv_single_has(const struct nnv_op *op, int sig, enum nnv_fill_mode mode) {
     return false;
 }
 
+bool nnv_single_has_long_line(const struct nnv_single *w) {
+    int32_t row[NNV_MAX_FACTORS];
+    size_t which;
+    if (w->plan != NNV_PLAN_SIZE) return false;
+    nnv_cover_size_row(w->op, (size_t)(unsigned)w->index, row, &which);
+    return row[which] >= NNV_LONG_LINE;
+}
+
 bool nnv_single_has_long_sums(const struct nnv_single *w) {
     int32_t row[NNV_MAX_FACTORS];
     size_t which;

@@ -12,7 +12,8 @@ static const struct nnv_factor factors[NNV_SCALE_FACTORS] = {
     [NNV_SCALE_RATIO] = {.name = "ratio", NNV_VALUES(0, 1, -2, 4, -4, 6, 8, -8)},
     [NNV_SCALE_BESIDE] = {.name = "beside", NNV_WORDS("exact", "above", "below", "between")},
     [NNV_SCALE_OUT] = {.name = "out",
-                       NNV_WORDS("range", "power", "above", "below", "fine", "coarse", "first", "second", BOUNDS)},
+                       NNV_WORDS("range", "power", "above", "below", "fine", "coarse", "first", "second", "shifted",
+                                 BOUNDS)},
     [NNV_SCALE_CODES] = {.name = "codes", NNV_WORDS("all", "near", "extreme")},
     [NNV_SCALE_CHANNELS] = {.name = "channels", NNV_WORDS("alike", "spread", "in_turn")},
     [NNV_SCALE_ACTIVATION] = {.name = "activation", NNV_WORDS("none", "relu", "relu1", "relu6")},
@@ -238,7 +239,7 @@ static bool quantise_like(const struct nnv_operand *like, struct nnv_operand *o)
 
 void nnv_scales_output(const int32_t *row, double lo, double hi, double unit, const struct nnv_operand *const like[2],
                        struct nnv_operand *o) {
-    enum { FINER = 8, COARSER = 16 };
+    enum { FINER = 8, COARSER = 16, SHIFT = 7 };
     const struct nnv_type *t = nnv_type(o->type);
     const double share = 0.9, codes = (t->max - t->min) * share;
     const int32_t usual = o->zero_point;
@@ -268,6 +269,10 @@ void nnv_scales_output(const int32_t *row, double lo, double hi, double unit, co
     case NNV_OUT_SECOND:
         if (quantise_like(like[row[NNV_SCALE_OUT] - NNV_OUT_FIRST], o)) return;
         break;
+    case NNV_OUT_SHIFTED:
+        if (!quantise_like(like[0], o)) break;
+        if (is_asymmetric(t)) o->zero_point += o->zero_point + SHIFT <= t->max ? SHIFT : -SHIFT;
+        return;
     case NNV_OUT_BOUND_LAST:
     case NNV_OUT_BOUND_NEXT:
     case NNV_OUT_BOUND_FAR:

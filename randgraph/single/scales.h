@@ -37,6 +37,7 @@ enum nnv_out_scale {
     NNV_OUT_COARSE,
     NNV_OUT_FIRST, /* quantised as the first, as the second */
     NNV_OUT_SECOND,
+    NNV_OUT_SHIFTED, /* with the scale of the first, and another zero point */
     NNV_OUT_BOUND_LAST,
     NNV_OUT_BOUND_NEXT,
     NNV_OUT_BOUND_FAR

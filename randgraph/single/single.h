@@ -53,6 +53,8 @@ int nnv_single_sweep_cases(const struct nnv_op *op, int sig);
 /** True if element i of the result is made of element i of each tensor, where their shapes are equal: what sweeps and
  * limits need, one of each a signature. */
 bool nnv_single_is_elementwise(const struct nnv_op *op);
+/** True if the case is of NNV_PLAN_SIZE, and its unusual size is beyond 16 bits. */
+bool nnv_single_has_long_line(const struct nnv_single *what);
 /** True if the case, of NNV_PLAN_SIZE, has an unusual size that makes sums longer. */
 bool nnv_single_has_long_sums(const struct nnv_single *what);
 /** True if the signature computes in float32, which a relaxed model may do in float16. */

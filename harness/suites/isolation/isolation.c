@@ -98,6 +98,41 @@ static void first_leaves(struct nnv_context *s, const struct nnv_fixture_kind *k
 static void last_leaves(struct nnv_context *s, const struct nnv_fixture_kind *kind) { pair(s, kind, false, false); }
 static void two_models(struct nnv_context *s, const struct nnv_fixture_kind *kind) { pair(s, kind, true, false); }
 
+/* ------------------------------------------------------------------ constants */
+
+/** The model's constants in the memory of another's, which no longer needs it. Both have operands of the same sizes. */
+static bool move_into(struct nnv_context *s, const struct nnv_fixture *from, struct nnv_fixture *to) {
+    struct nnvts_model model;
+    struct nnv_err err = {0};
+    struct nnvts_memory pool = {0};
+    if (from->model.pool_count) pool = from->model.pools[0];
+    if (nnv_abi_model_at(&to->spec->model, s->env->arena, &pool, from->constants, &model, &err) != NNV_OK)
+        return nnv_context_error(s, "%s", err.text);
+    uint8_t *copied = (uint8_t *)from->model.operand_values;
+    if (copied && model.operand_values_bytes == from->model.operand_values_bytes) {
+        memcpy(copied, model.operand_values, (size_t)model.operand_values_bytes);
+        model.operand_values = copied;
+    }
+    to->model = model;
+    to->constants = from->constants;
+    return true;
+}
+
+/** A prepared model is whole without the memory of its constants, where those of the next one lie now. */
+static void refilled(struct nnv_context *s, const struct nnv_fixture_kind *kind) {
+    struct nnv_fixture first, second;
+    struct nnv_request of_first, of_second;
+    struct nnvts_prepared_model *a = NULL, *b = NULL;
+    const uint64_t seed = s->env->config->seed;
+    bool ok = nnv_context_drawn(s, kind, seed, &first) && nnv_context_ready(s, &first, &a, &of_first);
+    ok = ok && nnv_context_drawn(s, kind, seed + 1, &second) && move_into(s, &first, &second) &&
+         nnv_context_ready(s, &second, &b, &of_second);
+    for (int i = 0; i < ROUNDS && ok; i++)
+        ok = nnv_context_execute(s, b, &of_second) && nnv_context_execute(s, a, &of_first);
+    nnv_context_release(s, b);
+    nnv_context_release(s, a);
+}
+
 /* -------------------------------------------------------------------- threads */
 
 /** A tenant on a thread, with a result and memory of its own. */
@@ -173,6 +208,7 @@ static const struct nnv_isolation_case cases[] = {
     {"last_leaves", last_leaves},
     {"two_models", two_models},
     {"threads", threads},
+    {"refilled", refilled},
     {"client_killed", nnv_isolation_client_killed},
     {"leak_devices", nnv_isolation_leak_devices},
     {"leak_models", nnv_isolation_leak_models},

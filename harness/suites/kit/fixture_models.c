@@ -115,6 +115,36 @@ static void deep_float32(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uin
     *nin = 1, *nout = 1;
 }
 
+/**
+ * Two chains side by side, whose inputs and outputs the model lists in another order than that of their operands, and
+ * in another one for each: y0 is made of x1. So many operations that what is written of them is long.
+ */
+static void crossed(struct nnv_builder *b, struct nnv_encoding e, uint32_t *in, uint32_t *nin, uint32_t *out,
+                    uint32_t *nout) {
+    enum { OPERATIONS = 14 };
+    const uint32_t dims[2][2] = {{2, 3}, {4, 3}};
+    for (int k = 1; k >= 0; k--) in[k] = nnv_builder_tensor(b, e, 2, dims[k], NNV_SUBGRAPH_INPUT);
+    for (int k = 0; k < 2; k++) {
+        uint32_t at = in[k];
+        for (int i = 0; i < OPERATIONS; i++) {
+            const uint32_t to =
+                nnv_builder_tensor(b, e, 2, dims[k], i + 1 < OPERATIONS ? NNV_TEMPORARY_VARIABLE : NNV_SUBGRAPH_OUTPUT);
+            const uint32_t row = nnv_builder_weights(b, e, 1, (uint32_t[]){3}, 0.25);
+            nnv_builder_add(b, i % 2 ? ANEURALNETWORKS_ADD : ANEURALNETWORKS_SUB, 3, (uint32_t[]){at, row, none(b)},
+                            to);
+            at = to;
+        }
+        out[1 - k] = at;
+    }
+    *nin = 2, *nout = 2;
+}
+static void crossed_float32(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {
+    crossed(b, float32, in, nin, out, nout);
+}
+static void crossed_quant8(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {
+    crossed(b, quant_b, in, nin, out, nout);
+}
+
 const struct nnv_fixture_kind nnv_fixtures[] = {
     {"add_float32", "ADD", "float32", add_float32},
     {"add_quant8", "ADD", "quant8_asymm", add_quant8},
@@ -126,6 +156,8 @@ const struct nnv_fixture_kind nnv_fixtures[] = {
     {"add_float16", "ADD", "float16", add_float16},
     {"add_signed8", "ADD", "quant8_asymm_signed", add_signed8},
     {"deep_float32", "ADD", "float32", deep_float32},
+    {"crossed_float32", "SUB", "float32", crossed_float32},
+    {"crossed_quant8", "SUB", "quant8_asymm", crossed_quant8},
 };
 const size_t nnv_fixture_count = sizeof nnv_fixtures / sizeof *nnv_fixtures;
 

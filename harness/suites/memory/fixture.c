@@ -19,6 +19,16 @@ static void link(struct nnv_builder *b, struct nnv_encoding e, uint32_t *in, uin
     nnv_builder_add(b, ANEURALNETWORKS_ADD, 3, (uint32_t[]){in[2], w, none}, out[1]);
     *nin = 3, *nout = 2;
 }
+/* y = x0 + x1, whose extents are known when the model is executed. */
+static void turn(struct nnv_builder *b, struct nnv_encoding e, uint32_t *in, uint32_t *nin, uint32_t *out,
+                 uint32_t *nout) {
+    const uint32_t open[] = {0, 0};
+    for (int i = 0; i < 2; i++) in[i] = nnv_builder_tensor(b, e, 2, open, NNV_SUBGRAPH_INPUT);
+    out[0] = nnv_builder_tensor(b, e, 2, open, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(b, ANEURALNETWORKS_ADD, 3,
+                    (uint32_t[]){in[0], in[1], nnv_builder_int(b, ANEURALNETWORKS_FUSED_NONE)}, out[0]);
+    *nin = 2, *nout = 1;
+}
 static void link_float32(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {
     link(b, (struct nnv_encoding){ANEURALNETWORKS_TENSOR_FLOAT32, 0, 0}, in, nin, out, nout);
 }
@@ -36,6 +46,21 @@ LINK(link_signed8, QUANT8_ASYMM_SIGNED, 0.0625f, -8)
 LINK(signed8_zero, QUANT8_ASYMM_SIGNED, 0.0625f, -7)
 LINK(signed8_scale, QUANT8_ASYMM_SIGNED, 0.125f, -8)
 #undef LINK
+#define TURN(name, TYPE, scale, zero_point)                                                                            \
+    static void name(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {              \
+        turn(b, (struct nnv_encoding){ANEURALNETWORKS_TENSOR_##TYPE, scale, zero_point}, in, nin, out, nout);          \
+    }
+TURN(turn_float32, FLOAT32, 0, 0)
+TURN(turn_float16, FLOAT16, 0, 0)
+TURN(turn_quant8, QUANT8_ASYMM, 0.0625f, 120)
+TURN(turn_signed8, QUANT8_ASYMM_SIGNED, 0.0625f, -8)
+#undef TURN
+const struct nnv_fixture_kind nnv_memory_turns[NNV_MEMORY_TURNS] = {
+    {"turn_float32", "ADD", "float32", turn_float32},
+    {"turn_quant8", "ADD", "quant8_asymm", turn_quant8},
+    {"turn_float16", "ADD", "float16", turn_float16},
+    {"turn_signed8", "ADD", "quant8_asymm_signed", turn_signed8},
+};
 const struct nnv_fixture_kind nnv_memory_links[NNV_MEMORY_LINKS] = {
     {"link_float32", "ADD", "float32", link_float32},
     {"link_quant8", "ADD", "quant8_asymm", link_quant8},

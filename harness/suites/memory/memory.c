@@ -109,8 +109,34 @@ static struct nnv_value *copy_inputs(struct nnv_memory_fixture *b) {
     return inputs;
 }
 
-/* Output 0 of one prepared model is input 0 of another. */
-static void chain(struct nnv_memory_fixture *b) {
+/** The input's extents are not said: the buffer knows them. */
+static void say_nothing_of(struct nnv_memory_fixture *b, uint32_t input) {
+    b->values.inputs[input].dimension_count = 0;
+}
+
+/** As many numbers as before, in so many rows. */
+static void turn(struct nnv_value *values, uint32_t n, uint32_t rows) {
+    for (uint32_t i = 0; i < n; i++) {
+        values[i].dims[1] = values[i].dims[0] * values[i].dims[1] / rows;
+        values[i].dims[0] = rows;
+    }
+}
+
+/** A buffer that the driver may decline where it does not know the size. */
+static struct nnvts_buffer *allocate_as(struct nnv_memory_fixture *b, const struct nnv_memory_desc *desc) {
+    struct nnvts_buffer *buffer = NULL;
+    nnv_context_enter(b->s, NNV_PHASE_PREPARE);
+    enum nnvts_status st = b->s->device->allocate(b->s->device, &desc->d, &buffer);
+    if (st == NNVTS_STATUS_GENERAL_FAILURE) {
+        nnv_context_decline(b->s, NNVTS_WHY_FEATURE, "the driver has no device memory of open extents");
+        return NULL;
+    }
+    if (st == NNVTS_STATUS_NONE && buffer && buffer->release) buffer->release(buffer);
+    return nnv_memory_allocate(b, desc);
+}
+
+/** Output 0 of one prepared model is input 0 of another; turned: once more with as many numbers in one row. */
+static void chain_of(struct nnv_memory_fixture *b, bool turned) {
     struct nnv_memory_desc desc;
     struct nnvts_prepared_model *first = b->prepared, *second = nnv_context_prepare(b->s, &b->fixture);
     if (!second) return;
@@ -119,13 +145,17 @@ static void chain(struct nnv_memory_fixture *b) {
     desc.d.prepared_count = 2;
     nnv_memory_add_role(&desc, 0, 0, false);
     nnv_memory_add_role(&desc, 1, 0, true);
-    struct nnvts_buffer *buffer = nnv_memory_allocate(b, &desc);
+    struct nnvts_buffer *buffer = turned ? allocate_as(b, &desc) : nnv_memory_allocate(b, &desc);
     struct nnv_value *inputs = buffer ? copy_inputs(b) : NULL;
     const size_t bytes = nnv_memory_value(b, 0, false)->bytes;
     uint8_t *between;
     if (inputs) {
         nnv_memory_use(b, buffer, 0, false);
         bool right = nnv_memory_run(b);
+        if (right && turned) {
+            turn(inputs, b->fixture.spec->model.main.nin, 1);
+            right = go_on_with(b, inputs) && nnv_memory_run(b);
+        }
         right = right &&
                 nnv_expect_status(b->s, "copy_to", nnv_memory_copy_to(b, buffer, bytes, &between), NNVTS_STATUS_NONE);
         if (right) {
@@ -133,12 +163,17 @@ static void chain(struct nnv_memory_fixture *b) {
             b->use_count = 0;
             nnv_memory_use(b, buffer, 0, true);
             b->prepared = second;
-            if (go_on_with(b, inputs) && nnv_memory_run(b)) nnv_memory_run(b);
+            right = go_on_with(b, inputs);
+            if (right && turned) say_nothing_of(b, 0);
+            if (right && nnv_memory_run(b)) nnv_memory_run(b);
             b->prepared = first;
         }
     }
     nnv_context_release(b->s, second);
 }
+
+static void chain(struct nnv_memory_fixture *b) { chain_of(b, false); }
+static void turned_output(struct nnv_memory_fixture *b) { chain_of(b, true); }
 
 /* One buffer as two inputs of one request. */
 static void two_inputs(struct nnv_memory_fixture *b) {
@@ -160,17 +195,9 @@ static void two_inputs(struct nnv_memory_fixture *b) {
 /** Without a hint; a driver may decline what it does not know the size of. */
 static struct nnvts_buffer *allocate_open(struct nnv_memory_fixture *b, uint32_t io, bool input) {
     struct nnv_memory_desc desc;
-    struct nnvts_buffer *buffer = NULL;
     nnv_memory_desc_init(b, &desc);
     nnv_memory_add_role(&desc, 0, io, input);
-    nnv_context_enter(b->s, NNV_PHASE_PREPARE);
-    enum nnvts_status st = b->s->device->allocate(b->s->device, &desc.d, &buffer);
-    if (st == NNVTS_STATUS_GENERAL_FAILURE) {
-        nnv_context_decline(b->s, NNVTS_WHY_FEATURE, "the driver has no device memory of open extents");
-        return NULL;
-    }
-    if (st == NNVTS_STATUS_NONE && buffer && buffer->release) buffer->release(buffer);
-    return nnv_memory_allocate(b, &desc);
+    return allocate_as(b, &desc);
 }
 
 /** Buffers for all inputs and outputs, inputs filled. */
@@ -207,7 +234,7 @@ static bool shrink(struct nnv_memory_fixture *b) {
 
 /** Neither request nor model say the extents of inputs: the buffers know. */
 static void say_nothing(struct nnv_memory_fixture *b) {
-    for (uint32_t i = 0; i < b->fixture.spec->model.main.nin; i++) b->values.inputs[i].dimension_count = 0;
+    for (uint32_t i = 0; i < b->fixture.spec->model.main.nin; i++) say_nothing_of(b, i);
 }
 
 static void open_extents(struct nnv_memory_fixture *b) {
@@ -227,6 +254,18 @@ static void open_mode(struct nnv_memory_fixture *b, enum nnv_mode mode) {
 }
 static void open_burst(struct nnv_memory_fixture *b) { open_mode(b, NNV_MODE_BURST); }
 static void open_async(struct nnv_memory_fixture *b) { open_mode(b, NNV_MODE_ASYNC); }
+
+/* As many numbers in other extents: the buffers have them from the last copy. */
+static void turned_inputs(struct nnv_memory_fixture *b) {
+    static const uint32_t rows[] = {1, 9, 3};
+    struct nnv_value *values = use_open(b) && nnv_memory_run(b) ? copy_inputs(b) : NULL;
+    for (size_t i = 0; values && i < sizeof rows / sizeof *rows; i++) {
+        turn(values, b->fixture.spec->model.main.nin, rows[i]);
+        if (!refill(b, values)) return;
+        say_nothing(b);
+        if (!nnv_memory_run(b)) return;
+    }
+}
 
 /* Copies of a value, of its first row, and of all again: the buffer is as large as the last one. */
 static void open_copy(struct nnv_memory_fixture *b) {
@@ -312,10 +351,12 @@ static const struct nnv_memory_case cases[] = {
     {"open_async", open_async, NNV_MEMORY_OPEN},
     {"open_copy", open_copy, NNV_MEMORY_OPEN},
     {"open_hint", open_hint, NNV_MEMORY_OPEN},
+    {"turned_inputs", turned_inputs, NNV_MEMORY_TURN},
+    {"turned_output", turned_output, NNV_MEMORY_TURN},
     {"open_copy_refused", open_copy_refused, NNV_MEMORY_OPEN},
     {"open_request_refused", open_request_refused, NNV_MEMORY_OPEN},
 };
-enum { OWN = sizeof cases / sizeof *cases, LINKS = NNV_MEMORY_LINKS };
+enum { OWN = sizeof cases / sizeof *cases, LINKS = NNV_MEMORY_LINKS, OWN_MODELS = LINKS + NNV_MEMORY_TURNS };
 
 static const struct nnv_memory_case *case_at(uint64_t i) {
     if (i < OWN) return &cases[i];
@@ -325,12 +366,15 @@ static const struct nnv_memory_case *case_at(uint64_t i) {
 /** The k-th fixture: this suite's own, then the common ones. NULL behind the last. */
 static const struct nnv_fixture_kind *fixture_at(uint64_t k) {
     if (k < LINKS) return &nnv_memory_links[k];
-    return k - LINKS < nnv_fixture_count ? &nnv_fixtures[k - LINKS] : NULL;
+    if (k < OWN_MODELS) return &nnv_memory_turns[k - LINKS];
+    return k - OWN_MODELS < nnv_fixture_count ? &nnv_fixtures[k - OWN_MODELS] : NULL;
 }
 
 static bool fits(const struct nnv_memory_case *c, uint64_t k) {
     const bool open = strncmp(fixture_at(k)->name, "open_", 5) == 0;
     if (c->fixtures == NNV_MEMORY_LINK) return k < LINKS;
+    if (c->fixtures == NNV_MEMORY_TURN || (k >= LINKS && k < OWN_MODELS))
+        return c->fixtures == NNV_MEMORY_TURN && k >= LINKS && k < OWN_MODELS;
     return c->fixtures == NNV_MEMORY_OPEN ? open : !open;
 }
 

@@ -37,6 +37,7 @@ enum nnv_memory_models {
     NNV_MEMORY_FIXED, /**< all extents are known */
     NNV_MEMORY_LINK,  /**< inputs 0 and 1 and output 0 are alike, output 1 has other extents */
     NNV_MEMORY_OPEN,  /**< the first extent is known when the model is executed */
+    NNV_MEMORY_TURN,  /**< both extents are, and output 0 is encoded as the inputs */
 };
 struct nnv_memory_case {
     const char *name;
@@ -46,10 +47,12 @@ struct nnv_memory_case {
 extern const struct nnv_memory_case nnv_memory_refusals[];
 extern const size_t nnv_memory_refusal_count;
 
-enum { NNV_MEMORY_LINKS = 4, NNV_MEMORY_QUANTISED_LINKS = 2 };
+enum { NNV_MEMORY_LINKS = 4, NNV_MEMORY_QUANTISED_LINKS = 2, NNV_MEMORY_TURNS = 4 };
 /** Models of this suite alone: the fixtures of NNV_MEMORY_LINK, a type each. */
 extern const struct nnv_fixture_kind nnv_memory_links[NNV_MEMORY_LINKS];
-/** Those of them that are quantised, by name, but for the zero point, and but for the scale. */
+/** The fixtures of NNV_MEMORY_TURN: the sum of two inputs. */
+extern const struct nnv_fixture_kind nnv_memory_turns[NNV_MEMORY_TURNS];
+/** Those of the links that are quantised, by name, but for the zero point, and but for the scale. */
 extern const struct nnv_fixture_kind nnv_memory_other_zero_points[NNV_MEMORY_QUANTISED_LINKS];
 extern const struct nnv_fixture_kind nnv_memory_other_scales[NNV_MEMORY_QUANTISED_LINKS];
 

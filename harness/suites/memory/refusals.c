@@ -299,6 +299,11 @@ static void wrong_role(struct nnv_memory_fixture *b) {
     if (input && nnv_memory_fill(b, input, 0)) refuse_use(b, input, 1, true, "input 0's buffer as input 1");
 }
 
+static void wrong_second_role(struct nnv_memory_fixture *b) {
+    struct nnvts_buffer *input = nnv_memory_for(b, 1, true);
+    if (input && nnv_memory_fill(b, input, 1)) refuse_use(b, input, 0, true, "input 1's buffer as input 0");
+}
+
 static void wrong_direction(struct nnv_memory_fixture *b) {
     struct nnvts_buffer *input = nnv_memory_for(b, 0, true), *output = nnv_memory_for(b, 0, false);
     if (!input || !output || !nnv_memory_fill(b, input, 0)) return;
@@ -413,6 +418,7 @@ const struct nnv_memory_case nnv_memory_refusals[] = {
     {"released_token", released_token, NNV_MEMORY_FIXED},
     {"request_extents", request_extents, NNV_MEMORY_FIXED},
     {"wrong_role", wrong_role, NNV_MEMORY_LINK},
+    {"wrong_second_role", wrong_second_role, NNV_MEMORY_LINK},
     {"wrong_direction", wrong_direction, NNV_MEMORY_FIXED},
     {"wrong_model", wrong_model, NNV_MEMORY_FIXED},
     {"stale_role", stale_role, NNV_MEMORY_FIXED},

@@ -136,6 +136,7 @@ static const struct shape_case cases[] = {
     {"fenced", NNV_OPEN_OUTPUTS, FIXTURE, fenced, NNV_MODE_SYNC, TWO},
     {"resized", NNV_OPEN_OUTPUTS, FREE, resized, NNV_MODE_SYNC, TWO},
     {"regrown", EVERYTHING, SINGLE, nnv_shapes_regrown, NNV_MODE_SYNC, ALL},
+    {"regrown_short", EVERYTHING, SINGLE, nnv_shapes_regrown_short, NNV_MODE_SYNC, ONE},
     {"parameters", 0, INPUTS, nnv_shapes_parameters, NNV_MODE_SYNC, EACH},
     {"odd_parameters", 0, ODD, nnv_shapes_parameters, NNV_MODE_SYNC, ONE},
     {"even_parameters", 0, EVEN, nnv_shapes_parameters, NNV_MODE_SYNC, ONE},

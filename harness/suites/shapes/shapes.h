@@ -53,6 +53,10 @@ bool nnv_shapes_evaluate(const struct nnv_context *s, const struct nnv_spec *spe
  * when it has been executed before, but can when it is prepared anew, is a failure.
  */
 void nnv_shapes_regrown(struct nnv_shape_fixture *b);
+/** The same, but before each of the others the first inputs are executed once more, with outputs that are too small. */
+void nnv_shapes_regrown_short(struct nnv_shape_fixture *b);
+/** Executes with outputs that are one byte too small, and does not judge the status. False: the case is over. */
+bool nnv_shapes_fall_short(struct nnv_shape_fixture *b);
 /**
  * A case: a model whose parameters (begins, sizes, axes, paddings, activations, weights) are inputs is executed with
  * some values of them, in the same memory with others, and with the first again; and likewise with values that give the

@@ -2,6 +2,8 @@
 /** @file axis_aligned_bbox_transform.c AXIS_ALIGNED_BBOX_TRANSFORM. */
 #include "reference/ops/detect/box.h"
 
+#include <math.h>
+
 enum { ROI, DELTA, BATCH, IMAGE };
 
 static const struct nnv_slot inputs[] = {
@@ -89,7 +91,11 @@ static const struct nnv_factor factors[] = {
 /* "edge": regions at the rim of the image and large shifts, so that most boxes are clipped. */
 static const char *const variants[] = {"one_image", "batches", "many_classes", "edge", NULL};
 
+/* Images as small as in tests, as in applications, and as large as the coordinates of 16 bits allow. */
+static const int zooms[] = {1, 6, 40};
+
 static void sample(struct nnv_sample *s) {
+    const int zoom = zooms[s->index % 3];
     bool edge = nnv_sample_is(s, "edge"), one = nnv_sample_is(s, "one");
     uint32_t n = s->empty ? 0 : nnv_sample_dim(s, 5, 17), images = one ? 1 : (uint32_t)nnv_sample_int(s, 2, 4);
     uint32_t classes = nnv_sample_is(s, "many") ? nnv_sample_dim(s, 9, 17) : (uint32_t)nnv_sample_int(s, 1, 3);
@@ -98,10 +104,10 @@ static void sample(struct nnv_sample *s) {
     classes = nnv_row_extent(s, "classes", classes);
     double *sizes = NNV_NEW(s->arena, double, 2 * (size_t)images);
     int32_t *batch = NNV_NEW(s->arena, int32_t, n + 1);
-    double height = 200, width = 200;
+    double height = INFINITY, width = INFINITY;
     for (uint32_t i = 0; sizes && i < images; i++) {
-        sizes[2 * i] = nnv_sample_int(s, 400, 1400) / 8.0;
-        sizes[2 * i + 1] = nnv_sample_int(s, 400, 1400) / 8.0;
+        sizes[2 * i] = zoom * nnv_sample_int(s, 400, 1400) / 8.0;
+        sizes[2 * i + 1] = zoom * nnv_sample_int(s, 400, 1400) / 8.0;
         height = fmin(height, sizes[2 * i]);
         width = fmin(width, sizes[2 * i + 1]);
     }

@@ -203,7 +203,11 @@ static const double *slopes(struct nnv_sample *s, uint32_t n, uint32_t size, uin
     return x;
 }
 
+/* Boxes as small as in tests, as in applications, and beyond 4096 pixels. */
+static const int zooms[] = {1, 6, 64};
+
 static void sample(struct nnv_sample *s) {
+    const int zoom = zooms[s->index % 3];
     bool nchw = nnv_sample_is(s, "nchw");
     uint32_t dims[4], n = (uint32_t)nnv_sample_int(s, 1, 4), size = (uint32_t)nnv_sample_int(s, 2, 9),
                       c = (uint32_t)nnv_sample_int(s, 1, 5);
@@ -217,8 +221,8 @@ static void sample(struct nnv_sample *s) {
     double *boxes = NNV_NEW(s->arena, double, 4 * n);
     for (uint32_t i = 0; boxes && i < 2 * n; i++) {
         uint32_t at = i / 2 * 4 + i % 2;
-        boxes[at] = nnv_sample_int(s, 0, 300) / 8.0;
-        boxes[at + 2] = boxes[at] + nnv_sample_int(s, 8, 500) / 8.0;
+        boxes[at] = zoom * nnv_sample_int(s, 0, 300) / 8.0;
+        boxes[at + 2] = boxes[at] + zoom * nnv_sample_int(s, 8, 500) / 8.0;
     }
     nnv_sample_tensor(s, BOXES, 2, (uint32_t[]){n, 4})->reals = boxes;
     nnv_sample_scalar(s, NCHW, nchw);

@@ -37,7 +37,7 @@ static void test_rows_are_kept(void **state) {
     static const char *const names[] = {"ADD", "CONV_2D", "MAXIMUM"};
     for (int i = 0; i < 3; i++) {
         struct nnv_single w = of(names[i], ANEURALNETWORKS_TENSOR_QUANT8_ASYMM);
-        int kept = 0, rows = 0, like = 0, alike = 0, n = nnv_single_planned(w.op, w.sig, w.plan);
+        int kept = 0, rows = 0, like = 0, alike = 0, shifted = 0, n = nnv_single_planned(w.op, w.sig, w.plan);
         assert_true(n >= 48); /* eight ratios by six scales of the output */
         for (; w.index < n; w.index++) {
             int32_t row[NNV_SCALE_FACTORS];
@@ -55,12 +55,14 @@ static void test_rows_are_kept(void **state) {
             const struct nnv_operand *y = &s->model.main.operands[s->model.main.out[0]];
             like += of != NULL;
             alike += of && keeps && y->zero_point == of->zero_point && y->scale == of->scale;
+            shifted += row[NNV_SCALE_OUT] == NNV_OUT_SHIFTED && y->scale == a->scale && y->zero_point != a->zero_point;
             rows += !of;
             kept += !of && keeps;
             nnv_arena_reset(arena);
         }
         /* results said nothing: usual ones; of outputs like an input more often */
         if (kept < rows - 2) fail_msg("%s: %d of %d", names[i], kept, rows);
+        if (shifted < 4) fail_msg("%s: %d shifted", names[i], shifted);
         if (like < 12 || 4 * alike < 3 * like) fail_msg("%s: %d of %d like an input", names[i], alike, like);
     }
     nnv_arena_free(arena);
