@@ -9,13 +9,14 @@ enum { FIRST = 16, EVERYDAY = 64, SMOKE = 65 };
 
 static enum nnv_status list_kind(int tier, struct nnv_case_list *list, size_t k, struct nnv_err *err) {
     const struct nnv_many_kind *kind = &nnv_many_kinds[k];
-    const uint32_t most = tier == 2 ? 2 * kind->most : tier == 1 ? kind->most : SMOKE;
+    const uint32_t smoke = kind->most < SMOKE ? kind->most : SMOKE;
+    const uint32_t most = tier == 2 ? 2 * kind->most : tier == 1 ? kind->most : smoke;
     enum nnv_status st = NNV_OK;
     for (int t = 0; t < NNV_MANY_TYPES; t++)
         for (uint32_t power = kind->most < EVERYDAY ? 2 : FIRST; power < most; power *= 2)
             for (uint32_t n = power; n <= power + 1 && !st; n++) {
                 const char *type = nnv_type(nnv_many_types[t])->tag;
-                if (n > most || (tier == 0 && (n != power + 1 || power < EVERYDAY))) continue;
+                if (n > most || (tier == 0 && n != smoke)) continue;
                 st = nnv_list_case(list,
                                    (struct nnv_case){.op = kind->op, .type = type, .a = k, .b = n, .c = (uint64_t)t},
                                    err, "many/%s/%s/%u", kind->name, type, n);
@@ -31,8 +32,8 @@ static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case
 
 static enum nnv_status build(const struct nnv_run_config *config, const struct nnv_case *c, struct nnv_arena *arena,
                              struct nnv_spec **spec, struct nnv_err *err) {
-    return nnv_many_build(&nnv_many_kinds[c->a], nnv_many_types[c->c], (uint32_t)c->b, c->name, config->seed,
-                            arena, spec, err);
+    return nnv_many_build(&nnv_many_kinds[c->a], nnv_many_types[c->c], (uint32_t)c->b, c->name, config->seed, arena,
+                          spec, err);
 }
 
 const struct nnv_suite nnv_suite_many = {
