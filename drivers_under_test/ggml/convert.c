@@ -246,7 +246,7 @@ gg_tensor *gg_transpose(struct gg_conversion *c, gg_tensor *x, uint32_t rank, co
     memcpy(o, order, rank * sizeof *o);
     const uint32_t n = join(rank, d, o);
     if (n > GG_EXTENTS) gg_refuse(c, "ggml's tensors have four extents");
-    if (!x || n > GG_EXTENTS) return NULL;
+    if (!x || n > GG_EXTENTS || c->op.not_constant) return NULL; /* ggml ends the process where extents do not fit */
     for (uint32_t i = 0; i < n; i++) to[n - 1 - o[i]] = (int)(n - 1 - i);
     gg_tensor *turned = c->graph->lib->permute(c->graph->context, gg_shape(c, x, n, d), to[0], to[1], to[2], to[3]);
     return gg_one(c, "cont", turned);

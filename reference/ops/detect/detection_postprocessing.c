@@ -264,7 +264,7 @@ static const struct nnv_factor factors[] = {{.name = "batches", NNV_VALUES(1, 2,
 static const char *const variants[] = {"regular_limited", "regular_spare", "regular_background", "fast_limited",
                                        "fast_spare",      "fast_long",     "fast_background",    NULL};
 static const double scales[][4] = {{10, 11, 5, 6}, {4, 3, 9, 7}};
-static const double least_score[] = {0.201, 0.121, 0.161}, most_overlap[] = {0.3, 0.5, 0.6};
+static const double least_score[] = {0.201, 0.121, 0.161}, most_overlap[] = {0.3, 0.2, 0.4};
 
 /* Anchors (cy, cx, h, w) that overlap, in a unit of 64. */
 static double *sample_anchors(struct nnv_sample *s, uint32_t n) {
