@@ -127,7 +127,7 @@ bool nnv_single_has_long_line(const struct nnv_single *w) {
     size_t which;
     if (w->plan != NNV_PLAN_SIZE) return false;
     nnv_cover_size_row(w->op, (size_t)(unsigned)w->index, row, &which);
-    return row[which] >= NNV_LONG_LINE;
+    return row[which] >= NNV_LONG_LINE && !w->op->factors[which].pair;
 }
 
 bool nnv_single_has_long_sums(const struct nnv_single *w) {
