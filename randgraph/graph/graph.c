@@ -175,14 +175,17 @@ static uint32_t *open_dims(struct nnv_growth *g, const struct nnv_operand *o, do
     return dims;
 }
 
-/* Extents that the model leaves open: of some results in one graph of eight, or as the graph is to have them. */
+/* Extents that the model leaves open: of some results in one graph of eight, or as the graph is to have them. Each is
+ * tried on the whole model: of large ones only the first are. */
 static void leave_open(struct nnv_growth *g, struct nnv_spec *spec) {
+    enum { SOME = 64, MANY = 512 };
     const bool all = g->what->extents != NNV_EXTENTS_KNOWN;
     if (!all && nnv_rng_int(&g->rng, 0, 7) != 0) return;
-    for (uint32_t i = 0; i < g->noperands; i++) {
+    for (uint32_t i = 0, tried = 0; i < g->noperands && tried < (all ? MANY : SOME); i++) {
         struct nnv_operand *o = &g->operand[i];
         const bool input = o->lifetime == NNV_SUBGRAPH_INPUT, chosen = all || nnv_rng_unit(&g->rng) < 0.3;
         if (o->rank == 0 || !chosen || !(is_result(o) || (input && all))) continue;
+        tried++;
         if (all && !input && nnv_rng_unit(&g->rng) < 0.3 && try_dims(g, spec, o, 0, o->dims)) continue;
         uint32_t *dims = open_dims(g, o, input ? 0.5 : all ? 1 : 0);
         if (dims) try_dims(g, spec, o, o->rank, dims);
