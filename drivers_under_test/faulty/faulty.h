@@ -193,6 +193,8 @@ bool faulty_edits(const struct bug *bug);
 bool faulty_prepare_edited(struct nnvts_device *inner, const struct bug *bug, int32_t op,
                            const struct nnvts_model *model, const struct nnvts_prepare_config *config,
                            struct nnvts_prepared_model **out);
+/** Of one type, encoding, rank and extents. */
+bool alike(const struct nnv_operand *a, const struct nnv_operand *b);
 /** Spoils an output as the bug's fault would. */
 void faulty_spoil(const struct bug *bug, const struct value *v);
 

@@ -25,7 +25,7 @@ static bool concerns(const struct bug *bug, int32_t op, int32_t code) {
     return bug->op != ANY_OPERATION || !bug->spoils || is_listed(bug->spoils, code);
 }
 
-static bool alike(const struct nnv_operand *a, const struct nnv_operand *b) {
+bool alike(const struct nnv_operand *a, const struct nnv_operand *b) {
     return a->type == b->type && a->scale == b->scale && a->zero_point == b->zero_point && a->rank == b->rank &&
            (a->rank == 0 || memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0);
 }

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file many.c Bugs of tables that are too short for a model: what is beyond their end takes the place of another. */
-#include <string.h>
-
 #include "faulty.h"
 
 enum { RING = 128, JOINED = 32, INPUTS = 64, OFFSETS = 1 << 16, COPIED = 128 };
-
-static bool alike(const struct nnv_operand *a, const struct nnv_operand *b) {
-    return a->type == b->type && a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
-}
 
 /** Number of the operation that computes the operand; UINT32_MAX: none before `end`. */
 static uint32_t maker_of(const struct nnv_subgraph *s, uint32_t operand, uint32_t end) {

@@ -47,21 +47,30 @@ static enum nnvts_status copy_growing(struct nnvts_buffer *self, const struct nn
     return their_buffer.copy_from(self, source, dimensions, dimension_count);
 }
 
+/** What living buffers were filled with last. */
+enum { BUFFERS = 256 };
+static struct {
+    uint32_t token, rank, dims[NNV_MAX_RANK];
+    uint64_t size;
+} filled[BUFFERS];
+
 /** The shape is looked at where the size is another one. */
 static enum nnvts_status copy_shaped_once(struct nnvts_buffer *self, const struct nnvts_memory *source,
                                           const uint32_t *dimensions, uint32_t dimension_count) {
-    static struct {
-        uint32_t token, rank, dims[NNV_MAX_RANK];
-        uint64_t size;
-    } last[256];
-    const uint32_t i = self->token % 256;
-    if (last[i].token == self->token && last[i].size == source->size && last[i].rank == dimension_count)
-        return their_buffer.copy_from(self, source, last[i].dims, dimension_count);
-    last[i].token = self->token;
-    last[i].size = source->size;
-    last[i].rank = dimension_count <= NNV_MAX_RANK ? dimension_count : 0;
-    if (dimensions) memcpy(last[i].dims, dimensions, last[i].rank * sizeof *dimensions);
-    return their_buffer.copy_from(self, source, dimensions, dimension_count);
+    const uint32_t i = self->token % BUFFERS;
+    if (filled[i].token == self->token && filled[i].size == source->size && filled[i].rank == dimension_count)
+        return their_buffer.copy_from(self, source, filled[i].dims, dimension_count);
+    const enum nnvts_status st = their_buffer.copy_from(self, source, dimensions, dimension_count);
+    if (st != NNVTS_STATUS_NONE) return st;
+    filled[i].token = self->token;
+    filled[i].size = source->size;
+    filled[i].rank = dimension_count <= NNV_MAX_RANK ? dimension_count : 0;
+    if (dimensions) memcpy(filled[i].dims, dimensions, filled[i].rank * sizeof *dimensions);
+    return st;
+}
+static void forget_shape(struct nnvts_buffer *self) {
+    filled[self->token % BUFFERS].token = 0;
+    their_buffer.release(self);
 }
 
 static void keep(struct nnvts_buffer *self) { (void)self; }
@@ -147,7 +156,8 @@ static const struct bug bugs[] = {
     BUG("memory-never-shrinks", "a buffer that stays as large as its largest value",
         "copies of less than a buffer of open extents holds", .buffer = {.copy_from = copy_growing}),
     BUG("memory-shape-kept", "a buffer that keeps its shape where a new value has as many bytes",
-        "second copies of other extents into a buffer of open extents", .buffer = {.copy_from = copy_shaped_once}),
+        "second copies of other extents into a buffer of open extents",
+        .buffer = {.copy_from = copy_shaped_once, .release = forget_shape}),
     BUG("memory-same-token", "two buffers with one token", "all buffers", .buffer = {.token = 1}),
     BUG("memory-never-released", "a token that is known after the buffer's release", "released buffers",
         .buffer = {.release = keep}),

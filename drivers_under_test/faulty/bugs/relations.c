@@ -80,11 +80,6 @@ static bool reuse_weights_by_place(struct nnv_edit *e) { return reuse_weights_by
 
 /* ------------------------------------------------------------------ what is read */
 
-static bool alike(const struct nnv_operand *a, const struct nnv_operand *b) {
-    return a->type == b->type && a->scale == b->scale && a->zero_point == b->zero_point && a->rank > 0 &&
-           a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
-}
-
 /** The first constant of the model before this one of its type, shape and checksum, with equal content or another;
  * UINT32_MAX: there is none. */
 static uint32_t twin_of(struct nnv_edit *e, uint32_t operand, bool equal) {
@@ -141,6 +136,7 @@ static bool reread(struct nnv_edit *e, uint32_t from, uint32_t to) {
 static uint32_t value_before(struct nnv_edit *e, uint32_t operand) {
     const struct nnv_subgraph *s = &e->spec.model.main;
     uint32_t found = UINT32_MAX;
+    if (s->operands[operand].rank == 0) return found;
     for (uint32_t i = 0; i < s->nin; i++)
         if (alike(&s->operands[s->in[i]], &s->operands[operand])) found = s->in[i];
     for (uint32_t k = 0; k < e->at; k++)
@@ -166,7 +162,8 @@ static bool reread_scratch(struct nnv_edit *e) {
 static bool in_place(struct nnv_edit *e) {
     const struct nnv_operation *op = nnv_edit_op(e);
     const struct nnv_operand *operands = e->spec.model.main.operands;
-    return alike(&operands[op->in[0]], &operands[op->out[0]]) && reread(e, op->in[0], op->out[0]);
+    return operands[op->in[0]].rank > 0 && alike(&operands[op->in[0]], &operands[op->out[0]]) &&
+           reread(e, op->in[0], op->out[0]);
 }
 
 static int by_number(const void *a, const void *b) {

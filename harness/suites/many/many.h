@@ -24,7 +24,7 @@ extern const int32_t nnv_many_types[NNV_MANY_TYPES];
 
 /** The model of so many, its inputs drawn by seed, with its golden results. All memory is arena's. NNV_NO_MEMORY. */
 NNV_USE_RESULT enum nnv_status nnv_many_build(const struct nnv_many_kind *kind, int32_t type, uint32_t count,
-                                                const char *name, uint64_t seed, struct nnv_arena *arena,
-                                                struct nnv_spec **spec, struct nnv_err *err);
+                                              const char *name, uint64_t seed, struct nnv_arena *arena,
+                                              struct nnv_spec **spec, struct nnv_err *err);
 
 #endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/suites/many/many.h"
 
-#include <string.h>
-
 #include "harness/suites/kit/fixture_models.h"
 
 const int32_t nnv_many_types[NNV_MANY_TYPES] = {ANEURALNETWORKS_TENSOR_FLOAT32, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM};
 
-/** Values are multiples of UNIT between -4 and 4, so that every sum is exact in both types. */
+/** A unit of quantised values; constants are so many of them, and sums of constants are exact in both types. */
 #define UNIT 0.03125f
 enum { ZERO = 127, ROWS = 2, COLUMNS = 3, WIDE = 256, JOINED = 8 };
 
@@ -38,8 +36,8 @@ static uint32_t input(struct nnv_many *c, const uint32_t dims[2]) {
 static uint32_t none(struct nnv_many *c) { return nnv_builder_int(&c->b, ANEURALNETWORKS_FUSED_NONE); }
 
 /**
- * A row of so many numbers, of seven that come again: rows a power of two apart are unlike. Sums of rows stay small, and
- * so do those of alternating sign.
+ * A row of so many numbers, of seven that come again: rows a power of two apart are unlike. Sums of rows stay small,
+ * and so do those of alternating sign.
  */
 static uint32_t row(struct nnv_many *c, uint32_t columns) {
     static const int units[] = {1, 2, -3, -4, 3, -1, 2};
@@ -54,16 +52,15 @@ static uint32_t row(struct nnv_many *c, uint32_t columns) {
 }
 
 /** y = x op z */
-static uint32_t pair(struct nnv_many *c, int32_t op, uint32_t x, uint32_t z, const uint32_t dims[2],
-                     enum nnv_lifetime lifetime) {
-    const uint32_t y = tensor(c, dims, lifetime);
+static uint32_t pair(struct nnv_many *c, int32_t op, uint32_t x, uint32_t z, const uint32_t dims[2]) {
+    const uint32_t y = tensor(c, dims, NNV_TEMPORARY_VARIABLE);
     nnv_builder_add(&c->b, op, 3, (uint32_t[]){x, z, none(c)}, y);
     return y;
 }
 
 /** y = x + a row of its own */
-static uint32_t moved(struct nnv_many *c, uint32_t x, enum nnv_lifetime lifetime) {
-    return pair(c, ANEURALNETWORKS_ADD, x, row(c, COLUMNS), small, lifetime);
+static uint32_t moved(struct nnv_many *c, uint32_t x) {
+    return pair(c, ANEURALNETWORKS_ADD, x, row(c, COLUMNS), small);
 }
 
 static void output(struct nnv_many *c, uint32_t operand) {
@@ -71,22 +68,23 @@ static void output(struct nnv_many *c, uint32_t operand) {
     c->out[c->nout++] = operand;
 }
 
-/** x[0] to x[n - 1] one below the other, of so many rows each; writes over x. */
-static uint32_t joined(struct nnv_many *c, uint32_t *x, uint32_t n, uint32_t rows) {
-    uint32_t height[JOINED * JOINED * JOINED * JOINED];
-    for (uint32_t i = 0; i < n; i++) height[i] = rows;
+static uint32_t rows_of(const struct nnv_many *c, uint32_t operand) {
+    return nnv_builder_ok(&c->b) ? c->b.operand[operand].dims[0] : 0;
+}
+
+/** x[0] to x[n - 1] one below the other, a few at once; writes over x. */
+static uint32_t joined(struct nnv_many *c, uint32_t *x, uint32_t n) {
     while (n > 1) {
         uint32_t parts = 0;
         for (uint32_t i = 0; i < n; parts++) {
-            uint32_t list[JOINED + 1], k = 0, sum = 0;
+            uint32_t list[JOINED + 1], k = 0, rows = 0;
             for (; k < JOINED && i < n; k++, i++) {
                 list[k] = x[i];
-                sum += height[i];
+                rows += rows_of(c, x[i]);
             }
             list[k] = nnv_builder_int(&c->b, 0);
-            x[parts] = k == 1 ? list[0] : tensor(c, (uint32_t[]){sum, COLUMNS}, NNV_TEMPORARY_VARIABLE);
+            x[parts] = k == 1 ? list[0] : tensor(c, (uint32_t[]){rows, COLUMNS}, NNV_TEMPORARY_VARIABLE);
             if (k > 1) nnv_builder_add(&c->b, ANEURALNETWORKS_CONCATENATION, k + 1, list, x[parts]);
-            height[parts] = sum;
         }
         n = parts;
     }
@@ -105,7 +103,7 @@ static uint32_t *list_of(struct nnv_many *c, size_t n) {
 /** One behind the other. */
 static void operations(struct nnv_many *c) {
     uint32_t y = input(c, small);
-    for (uint32_t i = 0; i < c->n; i++) y = moved(c, y, NNV_TEMPORARY_VARIABLE);
+    for (uint32_t i = 0; i < c->n; i++) y = moved(c, y);
     output(c, y);
 }
 
@@ -113,30 +111,30 @@ static void operations(struct nnv_many *c) {
 static void alive(struct nnv_many *c) {
     uint32_t *list = list_of(c, c->n), x = input(c, small), y;
     if (!list) return;
-    for (uint32_t i = 0; i < c->n; i++) list[i] = moved(c, x, NNV_TEMPORARY_VARIABLE);
+    for (uint32_t i = 0; i < c->n; i++) list[i] = moved(c, x);
     y = list[c->n - 1];
-    for (uint32_t i = c->n - 1; i-- > 0;) y = pair(c, ANEURALNETWORKS_SUB, list[i], y, small, NNV_TEMPORARY_VARIABLE);
-    output(c, pair(c, ANEURALNETWORKS_ADD, y, x, small, NNV_TEMPORARY_VARIABLE));
+    for (uint32_t i = c->n - 1; i-- > 0;) y = pair(c, ANEURALNETWORKS_SUB, list[i], y, small);
+    output(c, pair(c, ANEURALNETWORKS_ADD, y, x, small));
 }
 
 static void inputs(struct nnv_many *c) {
     uint32_t *list = list_of(c, c->n);
     if (!list) return;
     for (uint32_t i = 0; i < c->n; i++) list[i] = input(c, small);
-    output(c, joined(c, list, c->n, ROWS));
+    output(c, joined(c, list, c->n));
 }
 
 static void outputs(struct nnv_many *c) {
     const uint32_t x = input(c, small);
-    for (uint32_t i = 0; i < c->n; i++) output(c, moved(c, x, NNV_TEMPORARY_VARIABLE));
+    for (uint32_t i = 0; i < c->n; i++) output(c, moved(c, x));
 }
 
 /** One result, and so many operations that read it. */
 static void readers(struct nnv_many *c) {
-    uint32_t *list = list_of(c, c->n), x = moved(c, input(c, small), NNV_TEMPORARY_VARIABLE);
+    uint32_t *list = list_of(c, c->n), x = moved(c, input(c, small));
     if (!list) return;
-    for (uint32_t i = 0; i < c->n; i++) list[i] = moved(c, x, NNV_TEMPORARY_VARIABLE);
-    output(c, joined(c, list, c->n, ROWS));
+    for (uint32_t i = 0; i < c->n; i++) list[i] = moved(c, x);
+    output(c, joined(c, list, c->n));
 }
 
 /** One operation that joins so many: along the last axis, or a new one. */
@@ -147,7 +145,7 @@ static void join(struct nnv_many *c, int32_t op) {
     if (!list) return;
     uint32_t *first = list + packs, *axis = packs ? list : list + c->n;
     *axis = nnv_builder_int(&c->b, 1);
-    for (uint32_t i = 0; i < c->n; i++) first[i] = moved(c, x, NNV_TEMPORARY_VARIABLE);
+    for (uint32_t i = 0; i < c->n; i++) first[i] = moved(c, x);
     y = nnv_builder_tensor(&c->b, c->of, packs ? 3 : 2, packs ? high : wide, NNV_TEMPORARY_VARIABLE);
     nnv_builder_add(&c->b, op, c->n + 1, list, y);
     output(c, y);
@@ -164,20 +162,24 @@ static void split(struct nnv_many *c) {
                            nnv_builder_int(&c->b, (int32_t)c->n)};
     for (uint32_t i = 0; i < c->n; i++) turned[c->n - 1 - i] = list[i] = tensor(c, part, NNV_TEMPORARY_VARIABLE);
     nnv_builder_operation(&c->b, ANEURALNETWORKS_SPLIT, 3, in, c->n, list);
-    output(c, joined(c, turned, c->n, 1));
+    output(c, joined(c, turned, c->n));
 }
 
 /** So many constants that lie in pools: 1 KiB each in float32. */
 static void constants(struct nnv_many *c) {
     const uint32_t wide[] = {ROWS, WIDE};
     uint32_t y = input(c, wide);
-    for (uint32_t i = 0; i < c->n; i++) y = pair(c, ANEURALNETWORKS_ADD, y, row(c, WIDE), wide, NNV_TEMPORARY_VARIABLE);
+    for (uint32_t i = 0; i < c->n; i++) y = pair(c, ANEURALNETWORKS_ADD, y, row(c, WIDE), wide);
     output(c, y);
 }
 
 /* ------------------------------------------------------------ control flow */
 
 static const struct nnv_encoding truth = {ANEURALNETWORKS_TENSOR_BOOL8, 0, 0};
+
+static uint32_t condition(struct nnv_many *c) {
+    return c->in[c->nin++] = nnv_builder_tensor(&c->b, truth, 1, (uint32_t[]){1}, NNV_SUBGRAPH_INPUT);
+}
 
 /** Begins a subgraph of its own, which takes the place of what is made; *before is for its end. */
 static void begin_subgraph(struct nnv_many *c, struct nnv_many *before) {
@@ -207,26 +209,22 @@ static uint32_t subgraph(struct nnv_many *c, uint32_t number) {
         &c->b, (struct nnv_operand){.type = ANEURALNETWORKS_MODEL, .lifetime = NNV_SUBGRAPH, .subgraph = number});
 }
 
-/** y = x + a row of its own, where a condition is handed on, too: where there is one it is the first input. */
+/** A branch: y = x + a row of its own. Conditional: its first input is a condition, which it does not read. */
 static uint32_t leaf(struct nnv_many *c, bool conditional) {
     struct nnv_many before;
     begin_subgraph(c, &before);
     if (c->b.failed) return end_subgraph(c, &before);
-    if (conditional) c->in[c->nin++] = nnv_builder_tensor(&c->b, truth, 1, (uint32_t[]){1}, NNV_SUBGRAPH_INPUT);
-    output(c, moved(c, input(c, small), NNV_TEMPORARY_VARIABLE));
+    if (conditional) condition(c);
+    output(c, moved(c, input(c, small)));
     return end_subgraph(c, &before);
 }
 
-static uint32_t chosen(struct nnv_many *c, uint32_t condition, uint32_t then, uint32_t other, bool hands_on,
-                       uint32_t x) {
+/** One of two branches of x, which get the condition, too, where it is handed on. */
+static uint32_t chosen(struct nnv_many *c, uint32_t when, uint32_t then, uint32_t other, bool hands_on, uint32_t x) {
     const uint32_t y = tensor(c, small, NNV_TEMPORARY_VARIABLE);
-    const uint32_t in[] = {condition, subgraph(c, then), subgraph(c, other), hands_on ? condition : x, x};
+    const uint32_t in[] = {when, subgraph(c, then), subgraph(c, other), hands_on ? when : x, x};
     nnv_builder_add(&c->b, ANEURALNETWORKS_IF, hands_on ? 5 : 4, in, y);
     return y;
-}
-
-static uint32_t condition(struct nnv_many *c) {
-    return c->in[c->nin++] = nnv_builder_tensor(&c->b, truth, 1, (uint32_t[]){1}, NNV_SUBGRAPH_INPUT);
 }
 
 /** IFs one behind the other, each with two branches of its own. */
@@ -252,7 +250,7 @@ static void nested(struct nnv_many *c) {
             return;
         }
         const uint32_t when = condition(c), x = input(c, small);
-        output(c, moved(c, chosen(c, when, then, other, true, x), NNV_TEMPORARY_VARIABLE));
+        output(c, moved(c, chosen(c, when, then, other, true, x)));
         then = end_subgraph(c, &before);
     }
     const uint32_t other = leaf(c, true), when = condition(c), x = input(c, small);

@@ -29,32 +29,23 @@ static void turn(struct nnv_builder *b, struct nnv_encoding e, uint32_t *in, uin
                     (uint32_t[]){in[0], in[1], nnv_builder_int(b, ANEURALNETWORKS_FUSED_NONE)}, out[0]);
     *nin = 2, *nout = 1;
 }
-static void link_float32(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {
-    link(b, (struct nnv_encoding){ANEURALNETWORKS_TENSOR_FLOAT32, 0, 0}, in, nin, out, nout);
-}
-static void link_float16(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {
-    link(b, (struct nnv_encoding){ANEURALNETWORKS_TENSOR_FLOAT16, 0, 0}, in, nin, out, nout);
-}
-#define LINK(name, TYPE, scale, zero_point)                                                                            \
+#define MODEL(name, make, TYPE, scale, zero_point)                                                                     \
     static void name(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {              \
-        link(b, (struct nnv_encoding){ANEURALNETWORKS_TENSOR_##TYPE, scale, zero_point}, in, nin, out, nout);          \
+        make(b, (struct nnv_encoding){ANEURALNETWORKS_TENSOR_##TYPE, scale, zero_point}, in, nin, out, nout);          \
     }
-LINK(link_quant8, QUANT8_ASYMM, 0.0625f, 120)
-LINK(quant8_zero, QUANT8_ASYMM, 0.0625f, 121)
-LINK(quant8_scale, QUANT8_ASYMM, 0.125f, 120)
-LINK(link_signed8, QUANT8_ASYMM_SIGNED, 0.0625f, -8)
-LINK(signed8_zero, QUANT8_ASYMM_SIGNED, 0.0625f, -7)
-LINK(signed8_scale, QUANT8_ASYMM_SIGNED, 0.125f, -8)
-#undef LINK
-#define TURN(name, TYPE, scale, zero_point)                                                                            \
-    static void name(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uint32_t *out, uint32_t *nout) {              \
-        turn(b, (struct nnv_encoding){ANEURALNETWORKS_TENSOR_##TYPE, scale, zero_point}, in, nin, out, nout);          \
-    }
-TURN(turn_float32, FLOAT32, 0, 0)
-TURN(turn_float16, FLOAT16, 0, 0)
-TURN(turn_quant8, QUANT8_ASYMM, 0.0625f, 120)
-TURN(turn_signed8, QUANT8_ASYMM_SIGNED, 0.0625f, -8)
-#undef TURN
+MODEL(link_float32, link, FLOAT32, 0, 0)
+MODEL(link_float16, link, FLOAT16, 0, 0)
+MODEL(link_quant8, link, QUANT8_ASYMM, 0.0625f, 120)
+MODEL(quant8_zero, link, QUANT8_ASYMM, 0.0625f, 121)
+MODEL(quant8_scale, link, QUANT8_ASYMM, 0.125f, 120)
+MODEL(link_signed8, link, QUANT8_ASYMM_SIGNED, 0.0625f, -8)
+MODEL(signed8_zero, link, QUANT8_ASYMM_SIGNED, 0.0625f, -7)
+MODEL(signed8_scale, link, QUANT8_ASYMM_SIGNED, 0.125f, -8)
+MODEL(turn_float32, turn, FLOAT32, 0, 0)
+MODEL(turn_float16, turn, FLOAT16, 0, 0)
+MODEL(turn_quant8, turn, QUANT8_ASYMM, 0.0625f, 120)
+MODEL(turn_signed8, turn, QUANT8_ASYMM_SIGNED, 0.0625f, -8)
+#undef MODEL
 const struct nnv_fixture_kind nnv_memory_turns[NNV_MEMORY_TURNS] = {
     {"turn_float32", "ADD", "float32", turn_float32},
     {"turn_quant8", "ADD", "quant8_asymm", turn_quant8},

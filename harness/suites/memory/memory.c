@@ -371,11 +371,18 @@ static const struct nnv_fixture_kind *fixture_at(uint64_t k) {
 }
 
 static bool fits(const struct nnv_memory_case *c, uint64_t k) {
-    const bool open = strncmp(fixture_at(k)->name, "open_", 5) == 0;
-    if (c->fixtures == NNV_MEMORY_LINK) return k < LINKS;
-    if (c->fixtures == NNV_MEMORY_TURN || (k >= LINKS && k < OWN_MODELS))
-        return c->fixtures == NNV_MEMORY_TURN && k >= LINKS && k < OWN_MODELS;
-    return c->fixtures == NNV_MEMORY_OPEN ? open : !open;
+    const bool open = strncmp(fixture_at(k)->name, "open_", 5) == 0, turns = k >= LINKS && k < OWN_MODELS;
+    switch (c->fixtures) {
+    case NNV_MEMORY_FIXED:
+        return !open && !turns;
+    case NNV_MEMORY_LINK:
+        return k < LINKS;
+    case NNV_MEMORY_OPEN:
+        return open;
+    case NNV_MEMORY_TURN:
+        return turns;
+    }
+    return false;
 }
 
 static enum nnv_status list(const struct nnv_run_config *config, struct nnv_case_list *list, struct nnv_err *err) {
