@@ -201,15 +201,14 @@ void nnv_quant_output(const struct nnv_quant_choice *q, struct nnv_rng *rng, str
 bool nnv_quant_raise(const struct nnv_form *form, struct nnv_subgraph *s) {
     const struct nnv_operand *a = &s->operands[0], *b = &s->operands[1];
     if (s->operations[0].nin < 2) return false;
-    double product = (double)a->scale * (double)b->scale;
-    for (uint32_t c = 0; c < b->channel.count; c++)
-        product = larger(product, (double)a->scale * (double)b->channel.scales[c]);
+    float product = a->scale * b->scale; /* rounded, as the rule compares it */
+    for (uint32_t c = 0; c < b->channel.count; c++) product = fmaxf(product, a->scale * b->channel.scales[c]);
     bool raised = false;
     for (uint32_t i = 0; i < s->nout; i++) {
         struct nnv_operand *o = &s->operands[s->out[i]];
-        if (!nnv_is_quant(o->type) || nnv_out_slot(form, i)->quant != NNV_Q_FREE || (double)o->scale > product)
+        if (!nnv_is_quant(o->type) || nnv_out_slot(form, i)->quant != NNV_Q_FREE || o->scale > product)
             continue;
-        o->scale = (float)(product * 1.0625);
+        o->scale = product * 1.0625f;
         raised = true;
     }
     return raised;

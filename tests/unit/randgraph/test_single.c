@@ -359,6 +359,23 @@ static void test_edge_cases_move_infinities(void **state) {
     nnv_arena_free(arena);
 }
 
+/* Scales at and beside powers of two: the output's is above the product of the inputs' as the rule rounds it, too. */
+static void test_edge_scales_of_products(void **state) {
+    (void)state;
+    enum { DRAWS = 32 };
+    struct nnv_arena *arena = nnv_arena_new();
+    struct tally t = {0};
+    const struct nnv_op *op = nnv_op_by_name("MUL");
+    for (int sig = 0; sig < op->nsigs; sig++)
+        for (int v = 0; v < nnv_single_variants(op); v++)
+            for (int index = 0; index < DRAWS; index++) {
+                const struct nnv_single w = {
+                    .op = op, .sig = sig, .variant = v, .index = index, .mode = NNV_FILL_EDGE, .seed = 1};
+                if (nnv_single_has(op, sig, w.mode)) check_case(&w, arena, &t);
+            }
+    nnv_arena_free(arena);
+}
+
 static void test_seed_changes_values(void **state) {
     (void)state;
     struct nnv_arena *arena = nnv_arena_new();
@@ -482,6 +499,7 @@ int main(void) {
         cmocka_unit_test(test_exact_sums_are_short),
         cmocka_unit_test(test_edge_values_stay_in_their_range),
         cmocka_unit_test(test_edge_cases_move_infinities),
+        cmocka_unit_test(test_edge_scales_of_products),
         cmocka_unit_test(test_seed_changes_values),
         cmocka_unit_test(test_signature_names_differ),
         cmocka_unit_test(test_bad_hook_is_an_internal_error),
