@@ -215,7 +215,7 @@ static struct codes codes_of(const struct nnv_fill *f, const struct nnv_operand 
 /* The code of element i, whose scale gives the codes c. */
 static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, const struct codes *c, double scale,
                          size_t i, size_t n, struct nnv_rng *rng) {
-    const double zero = o->zero_point;
+    const double zero = o->zero_point, beyond = 1.05; /* some high ones are the last code */
     double v;
     switch (f->mode) {
     case NNV_FILL_EXACT:
@@ -234,7 +234,7 @@ static double quant_code(const struct nnv_fill *f, const struct nnv_operand *o, 
     case NNV_FILL_LINES:
     case NNV_FILL_HIGH:
         v = c->max - zero;
-        v = nnv_place_value(f, c->min - zero, v, f->mode == NNV_FILL_HIGH ? v : 0.8 * v, i, n, rng);
+        v = nnv_place_value(f, c->min - zero, v, (f->mode == NNV_FILL_HIGH ? beyond : 0.8) * v, i, n, rng);
         return clamp(zero + nnv_round_half_away(v), c->min, c->max);
     case NNV_FILL_NORMAL:
     case NNV_FILL_LIMITS:

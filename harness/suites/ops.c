@@ -37,7 +37,7 @@ static const struct tier tiers[] = {
      .most = 8,
      .special = 2,
      .sweep = 8,
-     .refused = 6,
+     .refused = 18,
      .thin = 40,
      .stride = 1,
      .planned = {[NNV_PLAN_COVER] = 1,
@@ -52,7 +52,7 @@ static const struct tier tiers[] = {
      .most = 40,
      .special = 6,
      .sweep = 8,
-     .refused = 12,
+     .refused = 24,
      .thin = 1000,
      .stride = 1,
      .planned = {[NNV_PLAN_COVER] = 1,
@@ -183,12 +183,17 @@ static int huge_sig(const struct nnv_op *op) {
     return 0;
 }
 
-/* Whether the case is none of a large tensor, or its signature has one: one of each operation, the commonest and those
- * with a filter those of many places, too. */
+/* A large tensor costs about what it costs to write it. */
+static bool is_light(const struct nnv_op *op) {
+    return nnv_single_is_elementwise(op) || op->moves || op->forms->nin == 1;
+}
+
+/* Whether the case is none of a large tensor, or its signature has one: each of a light operation, else one; the
+ * commonest and those with a filter those of many places, too. */
 static bool has_large(const struct tier *t, const struct nnv_single *w) {
     const int32_t type = w->op->sigs[w->sig].type[NNV_T];
     const bool common = type == ANEURALNETWORKS_TENSOR_FLOAT32 || type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM;
-    return w->plan != NNV_PLAN_LARGE || t->large || w->sig == w->op->code % w->op->nsigs ||
+    return w->plan != NNV_PLAN_LARGE || t->large || is_light(w->op) || w->sig == w->op->code % w->op->nsigs ||
            (w->index == NNV_LARGE_PLACES &&
             ((common && nnv_single_is_first(w->op, w->sig)) || nnv_op_uses(w->op, NNV_W)));
 }

@@ -134,13 +134,10 @@ uint32_t nnv_chain_constant(struct nnv_chain *c, uint32_t rank, const uint32_t *
     return v ? keep_constant(c, nnv_builder_numbers(&c->b, e, rank, dims, v)) : 0;
 }
 
-uint32_t nnv_chain_filter(struct nnv_chain *c, uint32_t rank, const uint32_t *dims, int dim, double most) {
-    bool taken;
-    const uint32_t shared = shared_constant(c, &taken);
-    if (taken) return shared;
-    struct nnv_encoding e = encoding_for(c, nnv_chain_operand(c, c->at)->type, -most, most);
-    const bool per_channel = e.scale > 0 && dim >= 0 && nnv_rng_unit(&c->noise) < 0.4;
-    if (per_channel) e = (struct nnv_encoding){.type = ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL};
+/* Numbers in [-most, most]; e is of the type for scales per channel: along dim. */
+static uint32_t add_weights(struct nnv_chain *c, struct nnv_encoding e, uint32_t rank, const uint32_t *dims,
+                            uint32_t dim, double most) {
+    const bool per_channel = nnv_type(e.type)->per_channel;
     const size_t n = elements(rank, dims);
     double *v = draw(c, e, n, per_channel ? -127 : -most, per_channel ? 127 : most);
     if (!v) return 0;
@@ -152,11 +149,39 @@ uint32_t nnv_chain_filter(struct nnv_chain *c, uint32_t rank, const uint32_t *di
         if (!scales) c->b.failed = c->failed = true;
         for (uint32_t i = 0; scales && i < dims[dim]; i++)
             scales[i] = (float)(most / 127 * nnv_rng_uniform(&c->noise, 0.25, 1));
-        o->channel.dim = (uint32_t)dim;
+        o->channel.dim = dim;
         o->channel.count = dims[dim];
         o->channel.scales = scales;
     }
     return keep_constant(c, operand);
+}
+
+static const struct nnv_encoding per_channel_scales = {.type = ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL};
+
+uint32_t nnv_chain_filter(struct nnv_chain *c, uint32_t rank, const uint32_t *dims, int dim, double most) {
+    bool taken;
+    const uint32_t shared = shared_constant(c, &taken);
+    if (taken) return shared;
+    struct nnv_encoding e = encoding_for(c, nnv_chain_operand(c, c->at)->type, -most, most);
+    if (e.scale > 0 && dim >= 0 && nnv_rng_unit(&c->noise) < 0.4) e = per_channel_scales;
+    return add_weights(c, e, rank, dims, dim < 0 ? 0 : (uint32_t)dim, most);
+}
+
+uint32_t nnv_chain_stored(struct nnv_chain *c, uint32_t rank, const uint32_t *dims, double most) {
+    static const int32_t types[] = {ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL, ANEURALNETWORKS_TENSOR_QUANT8_SYMM,
+                                    ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED};
+    enum { TYPES = sizeof types / sizeof *types, PER_CHANNEL_TOO = 2 }; /* as often as all others */
+    bool taken;
+    uint32_t stored = shared_constant(c, &taken);
+    if (!taken) {
+        const int64_t i = nnv_rng_int(&c->noise, -PER_CHANNEL_TOO, TYPES - 1);
+        const uint32_t dim = (uint32_t)nnv_rng_int(&c->noise, 0, (int64_t)rank - 1);
+        struct nnv_encoding e = encoding_for(c, types[i < 0 ? 0 : i], -most, most);
+        if (e.type == ANEURALNETWORKS_TENSOR_QUANT8_SYMM) e.zero_point = 0;
+        if (i <= 0) e = per_channel_scales;
+        stored = add_weights(c, e, rank, dims, dim, most);
+    }
+    return nnv_chain_operation(c, ANEURALNETWORKS_DEQUANTIZE, 1, &stored, nnv_chain_operand(c, c->at)->type, 1);
 }
 
 uint32_t nnv_chain_bias(struct nnv_chain *c, uint32_t filter, uint32_t n) {

@@ -58,6 +58,8 @@ uint32_t nnv_chain_constant(struct nnv_chain *c, uint32_t rank, const uint32_t *
 /** The filter of a product: scales are per channel along dim now and then where dim >= 0; and its bias of n. */
 uint32_t nnv_chain_filter(struct nnv_chain *c, uint32_t rank, const uint32_t *dims, int dim, double most);
 uint32_t nnv_chain_bias(struct nnv_chain *c, uint32_t filter, uint32_t n);
+/** Numbers of the chain's type, a float one, in [-most, most], which the model stores in 8 bits and dequantises. */
+uint32_t nnv_chain_stored(struct nnv_chain *c, uint32_t rank, const uint32_t *dims, double most);
 uint32_t nnv_chain_ints(struct nnv_chain *c, uint32_t n, const int32_t *v);
 uint32_t nnv_chain_scalar(struct nnv_chain *c, int32_t type, double v);
 static inline uint32_t nnv_chain_i32(struct nnv_chain *c, int v) {
@@ -75,12 +77,12 @@ uint32_t nnv_chain_add(struct nnv_chain *c, int32_t code, uint32_t nin, const ui
     nnv_chain_add(c, ANEURALNETWORKS_##code, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t),                     \
                   (uint32_t[]){__VA_ARGS__})
 
-/* products.c: arg is unused, but in dilated, where it is 1 for one axis */
-void nnv_chain_conv(struct nnv_chain *c, int arg);
-void nnv_chain_depthwise(struct nnv_chain *c, int arg);
+/* products.c; arg of conv, depthwise and fc: whether their weights are stored in 8 bits; of dilated: 1 for one axis */
+void nnv_chain_conv(struct nnv_chain *c, int stored);
+void nnv_chain_depthwise(struct nnv_chain *c, int stored);
 void nnv_chain_grouped(struct nnv_chain *c, int arg);
 void nnv_chain_transpose_conv(struct nnv_chain *c, int arg);
-void nnv_chain_fc(struct nnv_chain *c, int arg);
+void nnv_chain_fc(struct nnv_chain *c, int stored);
 void nnv_chain_matmul(struct nnv_chain *c, int arg);
 void nnv_chain_pool(struct nnv_chain *c, int code);
 /** A convolution of x with a k x k filter, stride 1, which keeps the image (SAME) or not. */

@@ -131,8 +131,10 @@ static uint32_t types_after(const struct nnv_chain_step *s, uint32_t types) {
                                                              : float_types;
     }
     for (const int32_t *code = s->codes; *code >= 0; code++)
-        for (int32_t type = 0; type < 32; type++)
-            if (types >> type & 1 && !reads(*code, type)) return 0;
+        for (int32_t type = 0; type < 32; type++) {
+            const bool stored = *code == ANEURALNETWORKS_DEQUANTIZE; /* weights, for this type of floats */
+            if (types >> type & 1 && !(stored ? float_types >> type & 1 : reads(*code, type))) return 0;
+        }
     return types;
 }
 
@@ -224,12 +226,25 @@ static uint32_t choose_middle(struct nnv_chain *c) {
     return n ? middle[nnv_chain_int(c, 0, (int)n - 1)] : 0;
 }
 
+/* One of the constants, numbers, goes to an operation of another kind. */
+static void read_constant(struct nnv_chain *c) {
+    uint32_t numbers[NNV_CHAIN_OPERANDS], n = 0;
+    for (uint32_t i = 0; i < c->nconstants; i++) {
+        const struct nnv_operand *o = nnv_chain_operand(c, c->constant[i]);
+        if (o->rank > 0 && o->rank <= 4 && reads(ANEURALNETWORKS_RELU, o->type)) numbers[n++] = c->constant[i];
+    }
+    if (n == 0 || c->failed) return;
+    add_output(c, NNV_CHAIN_ADD(c, RELU, numbers[nnv_chain_int(c, 0, (int)n - 1)]));
+}
+
 static void add_consumers(const struct nnv_fusion *what, struct nnv_chain *c, int draw) {
     if (c->failed || what->consumers == NNV_CONSUMERS_ONE) return;
     if (what->consumers == NNV_CONSUMERS_SHARED) {
         c->pass = 1;
         c->nin_first = c->nin;
         add_steps(what, c, draw);
+        c->pass = 0;
+        if (nnv_chain_chance(c, 0.5)) read_constant(c);
         return;
     }
     const uint32_t middle = choose_middle(c);

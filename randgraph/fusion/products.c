@@ -60,14 +60,17 @@ static uint32_t put_dilation(struct nnv_chain *c, const struct window *w, uint32
 /* Products of so many terms have about the variance of their input. */
 static double weight_range(uint32_t terms) { return 1.9 / sqrt((double)terms); }
 
-void nnv_chain_conv(struct nnv_chain *c, int arg) {
+static uint32_t weights(struct nnv_chain *c, bool stored, uint32_t rank, const uint32_t *dims, int dim, double most) {
+    return stored ? nnv_chain_stored(c, rank, dims, most) : nnv_chain_filter(c, rank, dims, dim, most);
+}
+
+void nnv_chain_conv(struct nnv_chain *c, int stored) {
     static const uint32_t channels[] = {4, 8, 3, 5};
-    (void)arg;
     const struct window w = draw_window(c, false);
     const uint32_t depth = nnv_chain_extent(c, c->at, 3), n = channels[nnv_chain_int(c, 0, 3)];
     const uint32_t dims[] = {n, (uint32_t)w.kh, (uint32_t)w.kw, depth};
     uint32_t in[16] = {c->at}, count = 3;
-    in[1] = nnv_chain_filter(c, 4, dims, 0, weight_range(dims[1] * dims[2] * depth));
+    in[1] = weights(c, stored, 4, dims, 0, weight_range(dims[1] * dims[2] * depth));
     in[2] = nnv_chain_bias(c, in[1], n);
     count = put_window(c, &w, in, count);
     in[count++] = nnv_chain_activation(c);
@@ -75,13 +78,12 @@ void nnv_chain_conv(struct nnv_chain *c, int arg) {
     c->at = nnv_chain_add(c, ANEURALNETWORKS_CONV_2D, count, in);
 }
 
-void nnv_chain_depthwise(struct nnv_chain *c, int arg) {
-    (void)arg;
+void nnv_chain_depthwise(struct nnv_chain *c, int stored) {
     const struct window w = draw_window(c, false);
     const uint32_t depth = nnv_chain_extent(c, c->at, 3), multiplier = nnv_chain_chance(c, 0.7) ? 1 : 2;
     const uint32_t dims[] = {1, (uint32_t)w.kh, (uint32_t)w.kw, depth * multiplier};
     uint32_t in[16] = {c->at}, count = 3;
-    in[1] = nnv_chain_filter(c, 4, dims, 3, weight_range(dims[1] * dims[2]));
+    in[1] = weights(c, stored, 4, dims, 3, weight_range(dims[1] * dims[2]));
     in[2] = nnv_chain_bias(c, in[1], dims[3]);
     count = put_window(c, &w, in, count);
     in[count++] = nnv_chain_i32(c, (int)multiplier);
@@ -131,23 +133,26 @@ uint32_t nnv_chain_conv_of(struct nnv_chain *c, uint32_t x, uint32_t k, uint32_t
     return NNV_CHAIN_ADD(c, CONV_2D, x, filter, bias, pad, one, one, none);
 }
 
-uint32_t nnv_chain_fc_of(struct nnv_chain *c, uint32_t x, uint32_t size, uint32_t units) {
+static uint32_t add_fc(struct nnv_chain *c, bool stored, uint32_t x, uint32_t size, uint32_t units) {
     if (c->failed) return 0;
     c->at = x;
     const uint32_t dims[] = {units, size};
-    const uint32_t filter = nnv_chain_filter(c, 2, dims, -1, weight_range(size));
+    const uint32_t filter = weights(c, stored, 2, dims, -1, weight_range(size));
     const uint32_t bias = nnv_chain_bias(c, filter, units);
     return NNV_CHAIN_ADD(c, FULLY_CONNECTED, x, filter, bias, nnv_chain_activation(c));
 }
 
+uint32_t nnv_chain_fc_of(struct nnv_chain *c, uint32_t x, uint32_t size, uint32_t units) {
+    return add_fc(c, false, x, size, units);
+}
+
 /* Of images: each pixel, or each image as a line. */
-void nnv_chain_fc(struct nnv_chain *c, int arg) {
-    (void)arg;
+void nnv_chain_fc(struct nnv_chain *c, int stored) {
     const struct nnv_operand *o = nnv_chain_operand(c, c->at);
     uint32_t size = nnv_chain_extent(c, c->at, -1);
     const bool whole = nnv_chain_chance(c, 0.5);
     for (uint32_t i = 1; whole && i + 1 < o->rank; i++) size *= o->dims[i];
-    c->at = nnv_chain_fc_of(c, c->at, size, (uint32_t)nnv_chain_int(c, 1, 3) * 4 - 1);
+    c->at = add_fc(c, stored, c->at, size, (uint32_t)nnv_chain_int(c, 1, 3) * 4 - 1);
 }
 
 /* With a constant, as a weight, or with another value. */

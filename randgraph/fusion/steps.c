@@ -5,7 +5,14 @@
 #include <string.h>
 
 /* What the other operand of a sum, product or quotient is. */
-enum other { SCALAR, CHANNEL, TENSOR, VALUE, REVERSED /* a constant per channel, as the first operand */ };
+enum other {
+    SCALAR,
+    CHANNEL,
+    TENSOR,
+    VALUE,
+    REVERSED, /* a constant per channel, as the first operand */
+    STORED,   /* a constant as large as the value, in 8 bits */
+};
 #define ARITH(code, other) ANEURALNETWORKS_##code * 8 + other
 
 static uint32_t other_operand(struct nnv_chain *c, enum other kind, double lo, double hi) {
@@ -26,6 +33,8 @@ static uint32_t other_operand(struct nnv_chain *c, enum other kind, double lo, d
         return nnv_chain_constant(c, x->rank, x->dims, lo, hi);
     case VALUE:
         return nnv_chain_input(c, x->type, x->rank, x->dims, lo, hi);
+    case STORED:
+        return nnv_chain_stored(c, x->rank, x->dims, hi);
     }
     return 0;
 }
@@ -180,13 +189,14 @@ static void split_join(struct nnv_chain *c, int arg) {
     c->at = nnv_chain_add(c, ANEURALNETWORKS_CONCATENATION, parts + 1, in);
 }
 
-/* The chain goes on from one part; the other is an output of the model. */
+/* The chain goes on from one part; the others are outputs of the model, or nobody reads them. */
 static void split(struct nnv_chain *c, int arg) {
     uint32_t axis, parts;
     (void)arg;
     const uint32_t first = add_split(c, &axis, &parts);
     const uint32_t go_on = first + (uint32_t)nnv_chain_int(c, 0, (int)parts - 1);
-    for (uint32_t i = 0; i < parts && !c->failed && c->nout < NNV_CHAIN_IO; i++)
+    const bool outputs = nnv_chain_chance(c, 0.6);
+    for (uint32_t i = 0; outputs && i < parts && !c->failed && c->nout < NNV_CHAIN_IO; i++)
         if (first + i != go_on) c->out[c->nout++] = first + i;
     c->at = go_on;
 }
@@ -279,6 +289,11 @@ const struct nnv_chain_step nnv_chain_steps[] = {
     ONE("transpose_conv", nnv_chain_transpose_conv, 0, 4, TRANSPOSE_CONV_2D),
     ONE("fc", nnv_chain_fc, 0, 0, FULLY_CONNECTED),
     ONE("matmul", nnv_chain_matmul, 0, 0, BATCH_MATMUL),
+    {"conv_stored", nnv_chain_conv, STORED, 4, {C(CONV_2D), C(DEQUANTIZE), -1}},
+    {"depthwise_stored", nnv_chain_depthwise, STORED, 4, {C(DEPTHWISE_CONV_2D), C(DEQUANTIZE), -1}},
+    {"fc_stored", nnv_chain_fc, STORED, 0, {C(FULLY_CONNECTED), C(DEQUANTIZE), -1}},
+    {"add_stored", arithmetic, ARITH(ADD, STORED), 0, {C(ADD), C(DEQUANTIZE), -1}},
+    {"mul_stored", arithmetic, ARITH(MUL, STORED), 0, {C(MUL), C(DEQUANTIZE), -1}},
     EACH("add_scalar", ADD, SCALAR),
     EACH("add_channel", ADD, CHANNEL),
     EACH("add_tensor", ADD, TENSOR),

@@ -96,7 +96,38 @@ static bool turn_constants(struct nnv_related *r, struct nnv_operation *op, uint
     return changed;
 }
 
-bool nnv_relate_constants_alike(struct nnv_related *r) {
+/** Another value of a scalar: the other truth, twice a real number, a neighbour of a whole one. NULL: no memory. */
+static void *another_scalar(struct nnv_related *r, const struct nnv_operand *o) {
+    double v;
+    void *data = nnv_arena_copy(r->arena, o->data, o->bytes);
+    nnv_load(o->type, o->data, 1, &v);
+    const double up = nnv_rng_int(&r->rng, 0, 1) != 0 || v == 0 ? v + 1 : v - 1;
+    v = o->type == ANEURALNETWORKS_BOOL ? !(v != 0) : nnv_is_float(o->type) ? 2 * v : up;
+    if (data) nnv_store(o->type, &v, 1, data);
+    return data;
+}
+
+/** The operation's inputs with one scalar constant changed; false: there is none. */
+static bool change_scalar(struct nnv_related *r, struct nnv_operation *op, uint32_t *in) {
+    const struct nnv_subgraph *m = &r->to->model.main;
+    uint32_t pick = 0;
+    int64_t found = 0;
+    for (uint32_t p = 0; p < op->nin; p++) {
+        const struct nnv_operand *o = &m->operands[op->in[p]];
+        in[p] = op->in[p];
+        const bool scalar = nnv_is_constant(o) && !nnv_type(o->type)->tensor && o->bytes > 0;
+        if (scalar && nnv_rng_int(&r->rng, 0, found++) == 0) pick = p;
+    }
+    if (!found) return false;
+    struct nnv_operand o = m->operands[in[pick]];
+    o.data = another_scalar(r, &o);
+    in[pick] = o.data ? nnv_relate_operand(r, o) : NNV_RELATED_NONE;
+    return in[pick] != NNV_RELATED_NONE;
+}
+
+/** An operation beside one of the model's, whose results are outputs, too: change says what it reads in place of op's. */
+static bool put_beside(struct nnv_related *r,
+                       bool (*change)(struct nnv_related *r, struct nnv_operation *op, uint32_t *in)) {
     struct nnv_subgraph *m = &r->to->model.main;
     const uint32_t first = (uint32_t)nnv_rng_int(&r->rng, 0, (int64_t)m->noperations - 1);
     const bool behind = nnv_rng_int(&r->rng, 0, 1) != 0;
@@ -104,7 +135,7 @@ bool nnv_relate_constants_alike(struct nnv_related *r) {
         const uint32_t at = (first + k) % m->noperations;
         struct nnv_operation op = m->operations[at]; /* with the list of its inputs, which is the model's */
         uint32_t *in = NNV_NEW(r->arena, uint32_t, op.nin);
-        if (!in || !turn_constants(r, &op, in)) continue;
+        if (!in || !change(r, &op, in)) continue;
         const uint32_t *out = nnv_relate_outputs(r, at);
         if (!out) return false;
         nnv_relate_insert(r, behind ? at + 1 : at, op.type, op.nin, in, op.nout, out);
@@ -117,6 +148,9 @@ bool nnv_relate_constants_alike(struct nnv_related *r) {
     }
     return false;
 }
+
+bool nnv_relate_constants_alike(struct nnv_related *r) { return put_beside(r, turn_constants); }
+bool nnv_relate_scalar_apart(struct nnv_related *r) { return put_beside(r, change_scalar); }
 
 bool nnv_relate_constants_repeated(struct nnv_related *r) {
     struct nnv_subgraph *m = &r->to->model.main;

@@ -33,6 +33,8 @@ const struct nnv_relation nnv_relations[] = {
      NNV_RELATION_BUDGETS, NULL, 0, nnv_relate_constants_alike},
     {"constants_repeated", "an operation done twice, with equal constants at two places, gives both readers the same",
      NNV_RELATION_BUDGETS, NULL, 0, nnv_relate_constants_repeated},
+    {"scalar_apart", "an operation is not another that differs from it in a scalar alone", NNV_RELATION_BUDGETS, NULL, 0,
+     nnv_relate_scalar_apart},
     {"transposed_twice", "TRANSPOSE, and back, changes nothing", NNV_RELATION_BUDGETS, NULL, 0, nnv_relate_transposed},
     {"reshaped_twice", "RESHAPE, and back, changes nothing", NNV_RELATION_BUDGETS, NULL, 0, nnv_relate_reshaped},
     {"split_and_joined", "SPLIT, and CONCATENATION of the parts, changes nothing", NNV_RELATION_BUDGETS, NULL, 0,

@@ -103,6 +103,7 @@ bool nnv_relate_constant_fed(struct nnv_related *r);
 bool nnv_relate_input_fixed(struct nnv_related *r);
 bool nnv_relate_constants_alike(struct nnv_related *r);
 bool nnv_relate_constants_repeated(struct nnv_related *r);
+bool nnv_relate_scalar_apart(struct nnv_related *r);
 
 /* relate_edge.c: operations put in that change nothing */
 bool nnv_relate_transposed(struct nnv_related *r);

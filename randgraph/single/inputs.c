@@ -181,7 +181,8 @@ static enum nnv_status add_tensor(struct nnv_single_draft *b, const struct nnv_s
                                  .arg = a,
                                  .operands = b->s->operands,
                                  .position = b->s->noperands,
-                                 .index = b->what->index};
+                                 .index = b->what->index,
+                                 .planned = b->what->plan != NNV_PLAN_VARIANT};
     struct nnv_fill f = fill_of(b, slot, a);
     nnv_fill_range(&f, &q.lo, &q.hi);
     q.scales = b->scales;

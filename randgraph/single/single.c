@@ -329,6 +329,7 @@ static enum nnv_status partial_sums(const struct nnv_single_draft *b, double *mo
 /* Integers up to here, and sums of them, are exact: in float16 with its 11 bits, in 8 bits beside a zero point. */
 static double exact_limit(const struct nnv_single_draft *b) {
     int32_t type = b->s->operands[b->s->out[0]].type;
+    if (nnv_type(type)->kind == NNV_KIND_INT) return nnv_type(type)->max;
     if (nnv_is_quant(type)) return 90;
     if (nnv_type(type)->size == 2 || b->what->relaxed) return 2048;
     return 16777216;
@@ -336,7 +337,8 @@ static double exact_limit(const struct nnv_single_draft *b) {
 
 static enum nnv_status exact_case(struct nnv_single_draft *b, struct nnv_err *err) {
     struct nnv_golden *golden;
-    for (b->magnitude = 8, b->density = 1; b->density > 0.001;) {
+    const bool integers = nnv_type(main_type(b->what->op, b->what->sig))->kind == NNV_KIND_INT;
+    for (b->magnitude = integers ? 0x7fff : 8, b->density = 1; b->density > 0.001;) {
         double most = 0;
         enum nnv_status st = attempt(b, 0, &golden, err);
         if (!st) st = partial_sums(b, &most, err);

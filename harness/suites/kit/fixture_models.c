@@ -117,7 +117,8 @@ static void deep_float32(struct nnv_builder *b, uint32_t *in, uint32_t *nin, uin
 
 /**
  * Two chains side by side, whose inputs and outputs the model lists in another order than that of their operands, and
- * in another one for each: y0 is made of x1. So many operations that what is written of them is long.
+ * in another one for each: y0 is made of x1. So many operations that what is written of them is long; their constants
+ * begin alike, row i of one chain as row i of the other.
  */
 static void crossed(struct nnv_builder *b, struct nnv_encoding e, uint32_t *in, uint32_t *nin, uint32_t *out,
                     uint32_t *nout) {
@@ -129,7 +130,9 @@ static void crossed(struct nnv_builder *b, struct nnv_encoding e, uint32_t *in, 
         for (int i = 0; i < OPERATIONS; i++) {
             const uint32_t to =
                 nnv_builder_tensor(b, e, 2, dims[k], i + 1 < OPERATIONS ? NNV_TEMPORARY_VARIABLE : NNV_SUBGRAPH_OUTPUT);
-            const uint32_t row = nnv_builder_weights(b, e, 1, (uint32_t[]){3}, 0.25);
+            double v[] = {i * 5 % 11 - 5, i * 3 % 7 - 3, (i * 7 + k * 6) % 13 - 6};
+            for (int n = 0; n < 3; n++) v[n] = e.scale > 0 ? v[n] + e.zero_point : v[n] / 16;
+            const uint32_t row = nnv_builder_numbers(b, e, 1, (uint32_t[]){3}, v);
             nnv_builder_add(b, i % 2 ? ANEURALNETWORKS_ADD : ANEURALNETWORKS_SUB, 3, (uint32_t[]){at, row, none(b)},
                             to);
             at = to;

@@ -47,14 +47,21 @@ static enum nnv_status dequantize(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
-/* Scales for channels run along any dimension but an empty one. */
+/* The first dimension from d on, round and round, that is longer than least; d where none is. */
+static uint32_t longer_than(const struct nnv_sample_arg *x, uint32_t d, uint32_t least) {
+    for (uint32_t i = 0; i < x->rank; i++)
+        if (x->dims[(d + i) % x->rank] > least) return (d + i) % x->rank;
+    return d;
+}
+
+/* Scales for channels run along any dimension but an empty one, and of four cases three have several. */
 static void sample(struct nnv_sample *s) {
     nnv_sample_unary(s);
     struct nnv_sample_arg *x = &s->arg[0];
     bool channels = s->sig->type[NNV_T] == ANEURALNETWORKS_TENSOR_QUANT8_SYMM_PER_CHANNEL;
-    x->channel_dim = (uint32_t)s->index % x->rank;
     if (channels && x->rank == 1 && x->dims[0] == 0) x->dims[0] = 1;
-    if (channels && x->dims[x->channel_dim] == 0) x->channel_dim = (x->channel_dim + 1) % x->rank;
+    x->channel_dim = longer_than(x, (uint32_t)s->index % x->rank, 0);
+    if (s->index % 4 != 3) x->channel_dim = longer_than(x, x->channel_dim, 1);
 }
 
 NNV_UNARY_RECORD(QUANTIZE, 3, "q = round(x / scale) + zero_point, saturated", quantize_inputs, outputs, quantize_sigs,
