@@ -413,6 +413,9 @@ static void add_call(struct nnv_attribute_list *l, const struct nnv_spec *spec, 
         nnv_shape_elems(&c->out[0].shape) > 0)
         nnv_add_number(l, "elements of input 0 for each of the output", FROM_SHAPE + 1,
                        (double)nnv_shape_elems(&c->in[0].shape) / (double)nnv_shape_elems(&c->out[0].shape));
+    if (c->in[0].present && nnv_shape_known(&c->in[0].shape) && nnv_shape_known(&c->out[0].shape))
+        nnv_add_flag(l, "input 0 and the output have the same shape", FROM_SHAPE,
+                     same_shape(&c->in[0].shape, &c->out[0].shape), "input 0 and the output have different shapes");
     nnv_add_number(l, "number of outputs", FROM_MODEL, c->nout);
     if (c->in[0].present)
         nnv_add_flag(l, "input 0 and the output have one type", FROM_MODEL,
@@ -439,6 +442,7 @@ static void add_spec(struct nnv_attribute_list *l, const struct nnv_spec *spec, 
     nnv_add_number(l, "number of inputs of the model", FROM_MODEL + 1, m->nin);
     nnv_add_number(l, "number of outputs of the model", FROM_MODEL + 1, m->nout);
     nnv_add_number(l, "feature level", FROM_MODEL + 2, spec->min_version);
+    if (spec->expect_failure && spec->source) nnv_add_word(l, "the model's mistake", 0, spec->source);
     add_constants(l, m);
     nnv_add_graph(l, m);
     if (spec->expect_failure || nnv_edit_calls(spec, l->arena, &calls, &ignored) != NNV_OK) return;

@@ -59,10 +59,19 @@ static void add_uses(struct nnv_attribute_list *l, const struct nnv_subgraph *m)
     nnv_add_flag(l, "an output of the model is used, too", FROM_MODEL, output, "no output of the model is used, too");
 }
 
+/** Whether operations share tensors that are constants. */
+static void add_shared_constants(struct nnv_attribute_list *l, const struct nnv_subgraph *m) {
+    bool shared = false;
+    for (uint32_t i = 0; i < m->noperands && !shared; i++)
+        shared = nnv_is_constant(&m->operands[i]) && m->operands[i].rank > 0 && readers_of(m, i) > 1;
+    nnv_add_flag(l, "a constant is read several times", FROM_MODEL, shared, "each constant is read once at most");
+}
+
 void nnv_add_graph(struct nnv_attribute_list *l, const struct nnv_subgraph *m) {
     if (m->noperations == 1) return;
     nnv_add_number(l, "number of operations", FROM_MODEL, m->noperations);
     add_uses(l, m);
+    add_shared_constants(l, m);
     add_sharing(l, m);
     for (uint32_t i = 0; i < m->noperations; i++) {
         const struct nnv_op *op = nnv_op(m->operations[i].type);
