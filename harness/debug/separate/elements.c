@@ -42,28 +42,42 @@ struct elements {
     const char *suffix;          /* of the names, where there are several outputs */
 };
 
+/** What the input stores: of booleans the bytes, since all but 0 are true. NULL: it is not known, or no memory. */
+static const double *stored(struct nnv_edit *e, int pos, size_t *n) {
+    double *v = nnv_edit_numbers(e, pos, n);
+    const struct nnv_subgraph *m = &e->spec.model.main;
+    const uint32_t operand = nnv_edit_op(e)->in[pos];
+    const uint8_t *bytes = m->operands[operand].data;
+    if (!v || m->operands[operand].type != ANEURALNETWORKS_TENSOR_BOOL8) return v;
+    for (uint32_t i = 0; i < m->nin; i++)
+        if (m->in[i] == operand) bytes = e->spec.inputs[i].data;
+    for (size_t i = 0; bytes && i < *n; i++) v[i] = bytes[i];
+    return v;
+}
+
 /** Adds the input if it is of the output's shape, or broadcast to it; or a list of indices, one for each row. */
 static void add_like(struct elements *y, struct nnv_edit *e, int pos, const char *name) {
     const struct nnv_shape *s = &e->call->in[pos].shape;
     struct like *to = &y->like[y->likes];
     size_t n;
     if (y->likes == LIKE_INPUTS || !nnv_shape_known(s) || s->rank > y->rank || s->rank == 0) return;
-    if (s->rank == 1 && y->rank > 1 && s->dims[0] == y->dims[0] && s->dims[0] > 1 &&
+    if (!e->call->op->pairs && s->rank == 1 && y->rank > 1 && s->dims[0] == y->dims[0] && s->dims[0] > 1 &&
         nnv_edit_operand(e, pos)->type == ANEURALNETWORKS_TENSOR_INT32 &&
         y->operand->type != ANEURALNETWORKS_TENSOR_INT32) {
         memset(to->step, 0, sizeof to->step);
         to->step[0] = 1;
-        to->v = nnv_edit_numbers(e, pos, &n);
+        to->v = stored(e, pos, &n);
         to->operand = nnv_edit_operand(e, pos);
         to->name = name;
         y->likes += to->v && n == s->dims[0];
         return;
     }
     if (!nnv_shape_steps(s, y->rank, y->dims, to->step)) return;
-    to->v = nnv_edit_numbers(e, pos, &n);
+    to->v = stored(e, pos, &n);
     to->operand = nnv_edit_operand(e, pos);
     to->name = name;
-    y->likes += to->v && n == nnv_shape_elems(s) && (n > 1 || y->n == 1);
+    const bool tells = n > 1 || y->n == 1 || e->call->op->pairs; /* one number for all, to those of the other */
+    y->likes += to->v && n == nnv_shape_elems(s) && tells;
 }
 
 static double real_of(const struct nnv_operand *o, double v) {
@@ -100,6 +114,8 @@ static void add_result(struct nnv_attribute_list *l, const char *what, const str
     const char *of = NNV_NAME("%s of %s and %s", what, a->name, b->name);
     if (!of || isnan(real)) return;
     nnv_add_number(l, NNV_NAME("the magnitude of the %s", of), FROM_MODEL + 1, fabs(real));
+    if (nnv_type(a->operand->type)->kind == NNV_KIND_INT)
+        nnv_add_flag(l, NNV_NAME("the %s is beyond 32 bits", of), FROM_MODEL, real < INT32_MIN || real > INT32_MAX, NULL);
     if (!nnv_is_quant(a->operand->type)) return;
     nnv_add_number(l, NNV_NAME("the magnitude of the %s, as codes without zero points,", of), FROM_MODEL, fabs(codes));
 }
