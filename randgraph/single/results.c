@@ -87,7 +87,8 @@ bool nnv_results_comparable(const struct nnv_single_draft *b) {
     static const struct nnv_eval_options options = {.rows = 8, .k = 2, .seed = 1};
     struct nnv_golden *golden = NNV_NEW(b->arena, struct nnv_golden, b->s->nout);
     const int32_t type = b->s->operands[b->s->out[0]].type;
-    if (!nnv_is_float(type) && !(nnv_is_quant(type) && b->what->mode == NNV_FILL_LINES)) return true;
+    const bool quant = b->what->mode == NNV_FILL_LINES || b->what->mode == NNV_FILL_NORMAL;
+    if (!nnv_is_float(type) && !(nnv_is_quant(type) && quant)) return true;
     if (!golden || nnv_eval(&b->spec->model, b->spec->inputs, &options, b->arena, golden, NULL) != NNV_OK) return false;
     for (uint32_t i = 0; i < b->s->nout; i++) {
         const struct nnv_operand *o = &b->s->operands[b->s->out[i]];

@@ -133,6 +133,23 @@ static void test_results_say_something(void **state) {
     nnv_arena_free(arena);
 }
 
+/* One element whose result is nearly 0 has a scale of nearly 0, and a budget of all codes: it is drawn again. */
+static void test_single_results_are_judged(void **state) {
+    (void)state;
+    enum { SEEDS = 40 };
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_single w = of("SUB", ANEURALNETWORKS_TENSOR_QUANT8_ASYMM);
+    for (w.seed = 1; w.seed <= SEEDS; w.seed++)
+        for (w.index = 0; w.index < nnv_single_planned(w.op, w.sig, w.plan); w.index++) {
+            const struct nnv_spec *s = build(&w, arena);
+            const struct nnv_operand *y = &s->model.main.operands[s->model.main.out[0]];
+            if (s->outputs[0].bytes == 1 && y->scale < 1e-6f)
+                fail_msg("seed %d, %d: a scale of %g", (int)w.seed, w.index, (double)y->scale);
+            nnv_arena_reset(arena);
+        }
+    nnv_arena_free(arena);
+}
+
 /* Filters with scales for channels: far apart, and the lowest code of all. */
 static void test_channels(void **state) {
     (void)state;
@@ -206,6 +223,7 @@ int main(void) {
         cmocka_unit_test(test_rows_are_kept),
         cmocka_unit_test(test_bounds_of_activations),
         cmocka_unit_test(test_results_say_something),
+        cmocka_unit_test(test_single_results_are_judged),
         cmocka_unit_test(test_channels),
         cmocka_unit_test(test_attributes_of_quantisations),
         cmocka_unit_test(test_inputs_that_repeat),
