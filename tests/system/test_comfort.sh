@@ -34,15 +34,15 @@ test_pack_and_verify() {
 # Answers of passes that the seed draws are kept, and judged again: a pass that its tensors do not show is found.
 test_kept_passes_are_judged_again() {
     local kept
-    check 0 nnvts run --driver cpu --filter 'ops/ADD/float32/*' --keep-passes 12 --seed 3 --out run
+    check 0 nnvts run --driver cpu --filter 'ops/ADD/float32/* & !*/refused/*' --keep-passes 8 --seed 3 --out run
     kept=$(cd run/dumps && ls ./*.json)
-    check 0 nnvts run --driver cpu --filter 'ops/ADD/float32/*' --keep-passes 12 --seed 3 --jobs 3 --out again
+    check 0 nnvts run --driver cpu --filter 'ops/ADD/float32/* & !*/refused/*' --keep-passes 8 --seed 3 --jobs 3 --out again
     same "$(cd again/dumps && ls ./*.json)" "$kept"
-    check 0 nnvts run --driver cpu --filter 'ops/ADD/float32/*' --keep-passes 12 --seed 4 --out again
+    check 0 nnvts run --driver cpu --filter 'ops/ADD/float32/* & !*/refused/*' --keep-passes 8 --seed 4 --out again
     [ "$(cd again/dumps && ls ./*.json)" != "$kept" ] || fail "the seed draws nothing"
     check 0 nnvts verify run --json
     has "$OUT" "\"passes_from_tensors\":$(echo "$kept" | wc -l),"
-    [ "$(echo "$kept" | wc -l)" -ge 6 ] || fail "of 12 only $kept" # what has no elements, or is refused, has no answer
+    [ "$(echo "$kept" | wc -l)" -ge 6 ] || fail "of 8 only $kept" # what has no elements has no answer
     sed -i 's/"actual": {"base64": "..../"actual": {"base64": "AACg/' "run/dumps/$(echo "$kept" | tail -n 1)"
     check 1 nnvts verify run
     has "$OUT" "PASS, but its tensors say FAIL"
