@@ -39,7 +39,7 @@ test_default_run_xnnpack() {
     needs_library
     OF_GRAPHS=none
     judged tflite:delegate=xnnpack 9000 \
-        '^ops/(HARD_SWISH|RESIZE_BILINEAR|LOGISTIC/float32/(limits|sweep)|PRELU/float32|(DEPTHWISE_)?CONV_2D)|^fusion/[^ ]*(conv|depthwise|resize|hard_swish|prelu|pad|_stored)|^(randgraph|partition|relations)/' \
+        '^ops/(HARD_SWISH|RESIZE_BILINEAR|LOGISTIC/float32/(limits|sweep)|PRELU/float32|(DEPTHWISE_)?CONV_2D)|^fusion/[^ ]*(conv|depthwise|resize|hard_swish|prelu|pad)|^fusion/[^ ]*_stored[^ ]*/float32/(output|several|shared)/|^(randgraph|partition|relations)/' \
         '^(partition|relations|randgraph)/'
     page_says delegate=xnnpack out
 }
