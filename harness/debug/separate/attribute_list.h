@@ -7,7 +7,7 @@
 #include "reference/model/op.h"
 
 enum {
-    NNV_ATTRIBUTES = 700, /**< of a case; further ones are left out */
+    NNV_ATTRIBUTES = 1400, /**< of a case; further ones are left out */
     FROM_MODEL = 1,       /**< costs */
     FROM_SHAPE = 1,
     FROM_QUANT = 2,
@@ -30,8 +30,8 @@ void nnv_add_number(struct nnv_attribute_list *l, const char *name, int cost, do
 void nnv_add_word(struct nnv_attribute_list *l, const char *name, int cost, const char *w);
 void nnv_add_flag(struct nnv_attribute_list *l, const char *name, int cost, bool is, const char *otherwise);
 
-/** What is left of a number of elements behind whole blocks of 4, 8, 16: what vector kernels do otherwise. */
-void nnv_add_residues(struct nnv_attribute_list *l, const char *what, int cost, double n);
+/** What is left of a number of elements behind whole blocks of 4, 8, ... `most`: what vector kernels do otherwise. */
+void nnv_add_residues(struct nnv_attribute_list *l, const char *what, int cost, int most, double n);
 
 /** What the extents of images are called: "batches", "height" ...; NULL: the operation has no images. */
 const char *const *nnv_extent_names(const struct nnv_call *c, bool *nchw);
@@ -51,7 +51,12 @@ bool nnv_moving(const struct nnv_call *c, bool nchw, int axis, struct nnv_moving
 /** Of pairs of numbers, axes, and how window, stride, dilation and image lie to each other. */
 void nnv_add_geometry(struct nnv_attribute_list *l, const struct nnv_call *c, bool nchw);
 
-/** Of several operations: which there are, and what uses their results. */
-void nnv_add_graph(struct nnv_attribute_list *l, const struct nnv_subgraph *m);
+/** Position of the input of this name; -1: the call has none. */
+int nnv_position_of(const struct nnv_call *c, const char *name);
+/** The number of the scalar of this name; 0: the call has none that is known. */
+double nnv_number_of(const struct nnv_call *c, const char *name);
+
+/** Of several operations: which there are, and what uses their results. calls: as they are bound, or NULL. */
+void nnv_add_graph(struct nnv_attribute_list *l, const struct nnv_subgraph *m, struct nnv_call *const *calls);
 
 #endif

@@ -31,15 +31,17 @@ void nnv_add_flag(struct nnv_attribute_list *l, const char *name, int cost, bool
     add(l, name, (struct nnv_attribute){.kind = NNV_ATTRIBUTE_FLAG, .cost = cost, .number = is, .word = otherwise});
 }
 
-void nnv_add_residues(struct nnv_attribute_list *l, const char *what, int cost, double n) {
-    for (int m = 4; what && m <= 16; m *= 2) nnv_add_number(l, NNV_NAME("%s modulo %d", what, m), cost, fmod(n, m));
+void nnv_add_residues(struct nnv_attribute_list *l, const char *what, int cost, int most, double n) {
+    for (int m = 4; what && m <= most; m *= 2) nnv_add_number(l, NNV_NAME("%s modulo %d", what, m), cost, fmod(n, m));
 }
 
 /* -------------------------------------------------------------------- the name */
 
 /** "exec/burst/outlives_model/net_float32": its parts by their places, and the words of those behind the type. */
-static void add_name(struct nnv_attribute_list *l, const struct nnv_case *c) {
+static void add_name(struct nnv_attribute_list *l, const struct nnv_case *c, bool has_spec) {
     const char *at = c->name;
+    /* the models of suites that go by steps have names */
+    if (!has_spec && strrchr(at, '/')) nnv_add_word(l, "the model", FROM_MODEL, strrchr(at, '/') + 1);
     nnv_add_word(l, "the suite", FROM_NAME, c->suite);
     if (c->type && *c->type) nnv_add_word(l, "type", 0, c->type);
     if (c->type && *c->type)
@@ -107,7 +109,7 @@ static void add_extents(struct nnv_attribute_list *l, const char *whose, const s
         if (s->rank > 1) nnv_add_number(l, NNV_NAME("largest extent of %s", whose), cost + 1, largest);
         nnv_add_number(l, NNV_NAME("last extent of %s", whose), cost, last);
         add_multiples(l, NNV_NAME("last extent of %s", whose), cost + 1, last);
-        nnv_add_residues(l, NNV_NAME("last extent of %s", whose), cost + 1, last);
+        nnv_add_residues(l, NNV_NAME("last extent of %s", whose), cost + 1, 16, last);
         add_multiples(l, NNV_NAME("number of elements of %s", whose), cost + 2, (uint32_t)fmod(elems, 32));
         if (s->rank > 1)
             nnv_add_flag(l, NNV_NAME("the last two extents of %s are equal", whose), cost + 1,
@@ -302,6 +304,16 @@ static void add_shared_encoding(struct nnv_attribute_list *l, const struct nnv_c
         any = true;
         same = same && fabsf(o->scale - y->scale) <= 0 && o->zero_point == y->zero_point;
     }
+    bool moved = false; /* a table of codes may be kept for the next input by its scale alone */
+    for (uint32_t i = 0; i < c->nin; i++)
+        for (uint32_t k = 0; k < i; k++) {
+            const struct nnv_operand *a = c->in[i].present ? c->in[i].operand : NULL,
+                                     *b = c->in[k].present ? c->in[k].operand : NULL;
+            moved = moved || (a && b && a->type == y->type && b->type == y->type && fabsf(a->scale - b->scale) <= 0 &&
+                              a->zero_point != b->zero_point);
+        }
+    if (any && nnv_is_quant(y->type))
+        nnv_add_flag(l, "two inputs of one scale have different zero points", FROM_QUANT, moved, NULL);
     if (any && nnv_is_quant(y->type))
         nnv_add_flag(l, "all inputs have the scale and zero point of the output", FROM_QUANT, same,
                      "an input and the output have other scales or zero points");
@@ -444,8 +456,9 @@ static void add_spec(struct nnv_attribute_list *l, const struct nnv_spec *spec, 
     nnv_add_number(l, "feature level", FROM_MODEL + 2, spec->min_version);
     if (spec->expect_failure && spec->source) nnv_add_word(l, "the model's mistake", 0, spec->source);
     add_constants(l, m);
-    nnv_add_graph(l, m);
-    if (spec->expect_failure || nnv_edit_calls(spec, l->arena, &calls, &ignored) != NNV_OK) return;
+    if (spec->expect_failure || nnv_edit_calls(spec, l->arena, &calls, &ignored) != NNV_OK) calls = NULL;
+    nnv_add_graph(l, m, calls);
+    if (!calls) return;
     for (uint32_t i = 0; i < m->noperations; i++) {
         if (op && m->operations[i].type != op) continue;
         add_call(l, spec, calls[i]);
@@ -461,7 +474,7 @@ const struct nnv_attribute *nnv_attributes(const struct nnv_case *c, const struc
                                            struct nnv_arena *arena, size_t *count) {
     struct nnv_attribute_list l = {.arena = arena, .item = NNV_NEW(arena, struct nnv_attribute, NNV_ATTRIBUTES)};
     if (!l.item) return NULL;
-    add_name(&l, c);
+    add_name(&l, c, spec != NULL);
     if (spec) add_spec(&l, spec, op);
     *count = l.count;
     return l.failed ? NULL : l.item;

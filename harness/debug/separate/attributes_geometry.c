@@ -39,14 +39,12 @@ static const struct nnv_slot *scalar_of(const struct nnv_call *c, const char *na
     return NULL;
 }
 static bool has(const struct nnv_call *c, const char *name) { return scalar_of(c, name) != NULL; }
-/** Its number; 0: it has none that is known. */
-static double number_of(const struct nnv_call *c, const char *name) {
+double nnv_number_of(const struct nnv_call *c, const char *name) {
     return has(c, name) ? nnv_num(c, scalar_of(c, name)->id) : 0;
 }
-static int32_t named(const struct nnv_call *c, const char *name) { return (int32_t)number_of(c, name); }
+static int32_t named(const struct nnv_call *c, const char *name) { return (int32_t)nnv_number_of(c, name); }
 
-/** Position of the input of this name; -1: there is none. */
-static int position_of(const struct nnv_call *c, const char *name) {
+int nnv_position_of(const struct nnv_call *c, const char *name) {
     for (uint8_t i = 0; i < c->form->nin; i++)
         if (strcmp(c->form->in[i].name, name) == 0)
             return c->pos[c->form->in[i].id] >= 0 && c->in[c->pos[c->form->in[i].id]].present
@@ -57,7 +55,7 @@ static int position_of(const struct nnv_call *c, const char *name) {
 
 /** The integers of a list by the name of its slot; the number of them, 0: it is not known, or longer than a rank. */
 static size_t integers(const struct nnv_call *c, const char *name, double *v) {
-    const int pos = position_of(c, name);
+    const int pos = nnv_position_of(c, name);
     const struct nnv_arg *a = pos < 0 ? NULL : &c->in[pos];
     if (!a || !a->data || !nnv_shape_known(&a->shape) || a->operand->type != ANEURALNETWORKS_TENSOR_INT32) return 0;
     const size_t n = nnv_shape_elems(&a->shape);
@@ -136,7 +134,7 @@ static void add_factors(struct nnv_attribute_list *l, const struct nnv_call *c, 
     double largest = 0;
     if (!nnv_shape_known(x) || x->rank != 4 || !has(c, factor[0]) || !has(c, factor[1])) return;
     for (int i = 0; i < 2; i++) {
-        const double product = (double)x->dims[(nchw ? 2 : 1) + i] * number_of(c, factor[i]);
+        const double product = (double)x->dims[(nchw ? 2 : 1) + i] * nnv_number_of(c, factor[i]);
         largest = fmax(largest, product - floor(product));
     }
     nnv_add_number(l, "the larger fraction of an extent times its scale", FROM_SHAPE, largest);
@@ -192,7 +190,7 @@ static void add_steps(struct nnv_attribute_list *l, const struct nnv_call *c) {
 
 /** Products that are added up for a number of the output. */
 static void add_sum(struct nnv_attribute_list *l, const struct nnv_call *c) {
-    const int filter = position_of(c, "filter"), weights = filter < 0 ? position_of(c, "weights") : filter;
+    const int filter = nnv_position_of(c, "filter"), weights = filter < 0 ? nnv_position_of(c, "weights") : filter;
     double terms = 0;
     if (weights >= 0 && nnv_shape_known(&c->in[weights].shape) && c->in[weights].shape.rank > 1) {
         const struct nnv_shape *f = &c->in[weights].shape;
@@ -211,18 +209,18 @@ static void add_sum(struct nnv_attribute_list *l, const struct nnv_call *c) {
         nnv_add_flag(l, "the outer extent of input is below the batch", FROM_SHAPE,
                      c->in[0].shape.dims[0] < (double)nnv_shape_elems(&c->in[0].shape) / terms,
                      "the outer extent of input is the batch");
-    if (terms > 0) nnv_add_residues(l, "the number of terms of a sum", FROM_SHAPE + 1, terms);
+    if (terms > 0) nnv_add_residues(l, "the number of terms of a sum", FROM_SHAPE + 1, 64, terms);
     if (filter >= 0 && nnv_shape_known(&c->in[filter].shape) && c->in[filter].shape.rank == 4) {
         const struct nnv_shape *f = &c->in[filter].shape;
         const double run = (double)f->dims[2] * f->dims[3];
         nnv_add_number(l, "width times inner extent of filter", FROM_SHAPE + 4, run);
-        nnv_add_residues(l, "width times inner extent of filter", FROM_SHAPE + 2, run);
+        nnv_add_residues(l, "width times inner extent of filter", FROM_SHAPE + 2, 16, run);
     }
 }
 
 bool nnv_moving(const struct nnv_call *c, bool nchw, int axis, struct nnv_moving *to) {
     const struct nnv_shape *x = &c->in[0].shape, *y = &c->out[0].shape;
-    const int filter = position_of(c, "filter"), at = (nchw ? 2 : 1) + axis;
+    const int filter = nnv_position_of(c, "filter"), at = (nchw ? 2 : 1) + axis;
     const struct nnv_shape *f = filter >= 0 ? &c->in[filter].shape : NULL;
     const bool transposed = c->op->code == ANEURALNETWORKS_TRANSPOSE_CONV_2D;
     if (!nnv_shape_known(x) || x->rank != 4 || (f && (!nnv_shape_known(f) || f->rank != 4))) return false;
@@ -248,7 +246,7 @@ bool nnv_moving(const struct nnv_call *c, bool nchw, int axis, struct nnv_moving
 static void add_windows(struct nnv_attribute_list *l, const struct nnv_call *c, bool nchw) {
     static const char *const axis[] = {"height", "width"};
     const struct nnv_shape *x = &c->in[0].shape;
-    const int filter = position_of(c, "filter");
+    const int filter = nnv_position_of(c, "filter");
     const struct nnv_shape *f = filter >= 0 ? &c->in[filter].shape : NULL;
     const struct nnv_shape *y = &c->out[0].shape;
     int whole = 0, above = 0, below = 0, larger = 0, uneven = 0, short_of = 0; /* axes of which this is so */

@@ -2,6 +2,8 @@
 /** @file attributes_graph.c What a model of several operations is like: which there are, and what uses what. */
 #include "harness/debug/separate/attribute_list.h"
 
+#include <string.h>
+
 /** How often operations read the operand. */
 static size_t readers_of(const struct nnv_subgraph *m, uint32_t operand) {
     size_t n = 0;
@@ -59,19 +61,93 @@ static void add_uses(struct nnv_attribute_list *l, const struct nnv_subgraph *m)
     nnv_add_flag(l, "an output of the model is used, too", FROM_MODEL, output, "no output of the model is used, too");
 }
 
-/** Whether operations share tensors that are constants. */
+/** Position of the filter or weights; -1: the operation has none. */
+static int weights_of(const struct nnv_call *c) {
+    const int filter = nnv_position_of(c, "filter");
+    return filter < 0 ? nnv_position_of(c, "weights") : filter;
+}
+
+/** The operand that the operation has as its bias; NULL: none. */
+static const struct nnv_operand *bias_of(const struct nnv_call *c) {
+    const int i = nnv_position_of(c, "bias");
+    return i < 0 ? NULL : c->in[i].operand;
+}
+
+/** Both are constants of one form that begin alike, and then differ. */
+static bool almost_alike(const struct nnv_operand *a, const struct nnv_operand *b) {
+    enum { BEGINNING = 8 };
+    return nnv_is_constant(a) && nnv_is_constant(b) && a->type == b->type && a->bytes == b->bytes &&
+           a->bytes > BEGINNING && memcmp(a->data, b->data, BEGINNING) == 0 && memcmp(a->data, b->data, a->bytes) != 0;
+}
+
+/** Whether operations share tensors that are constants, or have some that are almost alike. */
 static void add_shared_constants(struct nnv_attribute_list *l, const struct nnv_subgraph *m) {
-    bool shared = false;
-    for (uint32_t i = 0; i < m->noperands && !shared; i++)
-        shared = nnv_is_constant(&m->operands[i]) && m->operands[i].rank > 0 && readers_of(m, i) > 1;
+    bool shared = false, alike = false;
+    for (uint32_t i = 0; i < m->noperands; i++) {
+        shared = shared || (nnv_is_constant(&m->operands[i]) && m->operands[i].rank > 0 && readers_of(m, i) > 1);
+        for (uint32_t k = 0; k < i; k++) alike = alike || almost_alike(&m->operands[i], &m->operands[k]);
+    }
+    nnv_add_flag(l, "two constants of one form begin alike, and then differ", FROM_MODEL, alike, NULL);
     nnv_add_flag(l, "a constant is read several times", FROM_MODEL, shared, "each constant is read once at most");
 }
 
-void nnv_add_graph(struct nnv_attribute_list *l, const struct nnv_subgraph *m) {
+/** Whether operations have one constant as filter or weights, and what else they differ in. */
+static void add_shared_weights(struct nnv_attribute_list *l, const struct nnv_subgraph *m,
+                               struct nnv_call *const *calls) {
+    bool shared = false, biases = false;
+    for (uint32_t i = 0; i < m->noperations; i++)
+        for (uint32_t k = 0; k < i; k++) {
+            const int a = weights_of(calls[i]), b = weights_of(calls[k]);
+            if (a < 0 || b < 0 || calls[i]->in[a].operand != calls[k]->in[b].operand ||
+                !nnv_is_constant(calls[i]->in[a].operand))
+                continue;
+            shared = true;
+            biases = biases || bias_of(calls[i]) != bias_of(calls[k]);
+        }
+    nnv_add_flag(l, "two operations have one constant as weights", FROM_MODEL, shared, NULL);
+    nnv_add_flag(l, "two operations have one constant as weights, and different biases", FROM_MODEL, biases, NULL);
+}
+
+/** True if the operand is neither input, output nor constant of the model. */
+static bool is_inner(const struct nnv_subgraph *m, uint32_t operand) {
+    return m->operands[operand].lifetime == NNV_TEMPORARY_VARIABLE;
+}
+
+/** What may go wrong where memory is reused: moves between inner results, outputs that nobody reads. */
+static void add_lives(struct nnv_attribute_list *l, const struct nnv_subgraph *m) {
+    bool unread = false, moved = false;
+    for (uint32_t i = 0; i < m->noperations; i++) {
+        const struct nnv_operation *o = &m->operations[i];
+        const struct nnv_op *op = nnv_op(o->type);
+        const bool inner = o->nin > 0 && o->nout == 1 && is_inner(m, o->in[0]) && is_inner(m, o->out[0]);
+        for (uint32_t k = 0; o->nout > 1 && k < o->nout; k++)
+            unread = unread || (is_inner(m, o->out[k]) && readers_of(m, o->out[k]) == 0);
+        moved = moved || (inner && op && op->moves);
+        if (inner && op) nnv_add_flag(l, NNV_NAME("%s makes an inner result of one", op->name), FROM_MODEL, true, NULL);
+    }
+    nnv_add_flag(l, "an operation of several outputs has one that nobody reads", FROM_MODEL, unread, NULL);
+    nnv_add_flag(l, "a move makes an inner result of one", FROM_MODEL, moved, NULL);
+}
+
+/** An activation behind one that is fused. */
+static void add_activations(struct nnv_attribute_list *l, const struct nnv_subgraph *m, struct nnv_call *const *calls) {
+    bool twice = false;
+    for (uint32_t i = 0; i < m->noperations; i++) {
+        const bool reads = m->operations[i].nin > 0 && is_activation(m->operations[i].type);
+        const uint32_t from = reads ? nnv_producer(m, m->operations[i].in[0]) : UINT32_MAX;
+        twice = twice || (from != UINT32_MAX && nnv_number_of(calls[from], "activation") > ANEURALNETWORKS_FUSED_NONE);
+    }
+    nnv_add_flag(l, "an activation reads what another, fused one gives", FROM_MODEL, twice, NULL);
+}
+
+void nnv_add_graph(struct nnv_attribute_list *l, const struct nnv_subgraph *m, struct nnv_call *const *calls) {
     if (m->noperations == 1) return;
     nnv_add_number(l, "number of operations", FROM_MODEL, m->noperations);
     add_uses(l, m);
     add_shared_constants(l, m);
+    add_lives(l, m);
+    if (calls) add_shared_weights(l, m, calls);
+    if (calls) add_activations(l, m, calls);
     add_sharing(l, m);
     for (uint32_t i = 0; i < m->noperations; i++) {
         const struct nnv_op *op = nnv_op(m->operations[i].type);

@@ -12,8 +12,9 @@ enum {
     FAR = 2,    /* costs from here on are of what is far-fetched */
     COSTS = 16, /* costs are below it */
     TERMS = NNV_CONDITION_TERMS,
-    BEAM = 20,  /* conditions that are extended */
-    LEARNT = 12 /* failing ones without which nothing is learnt from a part of them */
+    BEAM = 20,   /* conditions that are extended */
+    LEARNT = 12, /* failing ones without which nothing is learnt from a part of them */
+    MANY = 24    /* failing ones with which chance draws no bound */
 };
 
 /** A condition that holds for all failing cases, but for others too, is told if chance gives it as seldom as this. */
@@ -95,13 +96,18 @@ static bool is_better(const struct condition *c, const struct condition *than) {
     return c->cost < than->cost;
 }
 
-/** Keeps the BEAM best ones, the best first. */
+/** Keeps the BEAM best ones, the best first; of those that hold for the same cases one. */
 static void insert(struct condition *best, int *n, const struct condition *c) {
     int i = *n;
-    for (int k = 0; k < *n; k++)
-        if (best[k].failed == c->failed && best[k].passed == c->passed &&
-            memcmp(&best[k].set, &c->set, sizeof c->set) == 0)
-            return;
+    for (int k = 0; k < *n; k++) {
+        if (best[k].failed != c->failed || best[k].passed != c->passed ||
+            memcmp(&best[k].set, &c->set, sizeof c->set) != 0)
+            continue;
+        if (!is_better(c, &best[k])) return;
+        i = k;
+        memmove(&best[k], &best[k + 1], (size_t)(--*n - k) * sizeof *c);
+        break;
+    }
     while (i > 0 && is_better(c, &best[i - 1])) i--;
     if (i == BEAM) return;
     if (*n < BEAM) ++*n;
@@ -148,11 +154,11 @@ static int by_passed(const void *pa, const void *pb) {
     return (a->cost > b->cost) - (a->cost < b->cost);
 }
 
-/** Its bound lies between two numbers that are nearly the same, and not whole: chance draws it. */
+/** Its bound lies between two numbers that are nearly the same, and no whole one between them: chance draws it. */
 static bool is_fine(const struct nnv_predicate *p) {
     static const double NEAR = 0.005;
     if (p->relation != NNV_ABOVE && p->relation != NNV_BELOW) return false;
-    if (p->value == floor(p->value) && p->beyond == floor(p->beyond)) return false;
+    if (floor(fmax(p->value, p->beyond)) >= fmin(p->value, p->beyond)) return false;
     return fabs(p->value - p->beyond) < NEAR * fmax(fabs(p->value), fabs(p->beyond));
 }
 
@@ -163,7 +169,8 @@ static bool is_fine(const struct nnv_predicate *p) {
  */
 static bool may_add(const struct table *t, const struct condition *c, const struct nnv_predicate *p,
                     const struct manner *of) {
-    if (of != &manners[NNV_ELEMENTS] && (is_fine(p) || (c->terms > 0 && t->failed < LEARNT))) return false;
+    if (of != &manners[NNV_ELEMENTS] && ((is_fine(p) && t->failed < MANY) || (c->terms > 0 && t->failed < LEARNT)))
+        return false;
     return c->terms == 0 || (of->whole ? 32U : p->cost < FAR ? 6U : 3U) * c->passed > c->failed;
 }
 

@@ -145,6 +145,51 @@ static void test_bounds(void **state) {
     nnv_text_free(&t);
 }
 
+/** A bound between two numbers that are nearly the same is chance's, unless a whole one lies there, or many fail. */
+static void test_fine_bounds(void **state) {
+    static const struct {
+        double passes, fails;
+        int failing;
+        bool is_told;
+    } table[] = {{0.999, 1.002, 15, true}, {1.499, 1.502, 15, false}, {1.499, 1.502, 60, true}};
+    (void)state;
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
+        struct nnv_text t = {0};
+        draw(1);
+        for (int i = 0; i < CASES; i++) {
+            seen[i].failed = i < table[k].failing;
+            item[i][9].number =
+                seen[i].failed ? table[k].fails + 0.01 * i : table[k].passes - 0.001 * (i - table[k].failing);
+        }
+        const bool is_told = told(seen, CASES, NNV_ALL_CASES, &t);
+        if (is_told != table[k].is_told) fail_msg("%zu: %s", k, is_told ? t.data : "nothing is said");
+        if (table[k].is_told) assert_memory_equal(t.data, "only where scale ratio >= ", 26);
+        nnv_text_free(&t);
+    }
+}
+
+/** Of conditions that hold for the same cases the simplest is told, whichever comes first. */
+static void test_the_simplest_is_told(void **state) {
+    struct nnv_text t = {0};
+    (void)state;
+    draw(1);
+    for (int i = 0; i < CASES; i++) {
+        const bool given = i % 2 == 0, left_out = i % 3 == 0;
+        struct nnv_attribute *a = item[i];
+        size_t n = 0;
+        /* fewer pass where it is small, but none of them without a bias */
+        if (given) a[n++] = number("largest magnitude in weights", 3, !left_out && i % 8 == 2 ? 9 : 2);
+        a[n++] = flag("weights are given", 1, given, "weights are not given");
+        a[n++] = flag("bias is given", 1, !left_out, "bias is not given");
+        seen[i] = (struct nnv_observation){.failed = given && left_out && i % 22 != 0, .item = a, .count = n};
+    }
+    assert_true(told(seen, CASES, NNV_ALL_CASES, &t));
+    if (!strstr(t.data, "weights are given")) fail_msg("%s", t.data);
+    assert_non_null(strstr(t.data, "bias is not given"));
+    assert_null(strstr(t.data, "magnitude"));
+    nnv_text_free(&t);
+}
+
 /** Cases in which the fault does not show, and failures of another kind. */
 static void test_a_few_exceptions(void **state) {
     struct nnv_text t = {0};
@@ -334,6 +379,75 @@ static void test_attributes_of_a_pool(void **state) {
     a = nnv_attributes(&burst, NULL, 0, arena, &n);
     assert_non_null(a);
     assert_string_equal(find(a, n, "the kind of case")->word, "exec/burst");
+    assert_string_equal(find(a, n, "the model")->word, "net_float32");
+    nnv_arena_free(arena);
+}
+
+/**
+ * Two FULLY_CONNECTED with one constant as weights, and biases that begin alike; RELU1 behind a fused RELU; RESHAPE
+ * from one inner result to another; SPLIT, of which one part is read.
+ */
+static const char graph[] =
+    "{\"format\":\"nnvts-spec/1\",\"name\":\"graph\",\"source\":\"\",\"min_version\":\"1.2\","
+    "\"expect_failure\":false,\"relaxed\":false,\"main\":{\"operands\":["
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1,2],\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[0.5,0.25]},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[3,2],\"lifetime\":\"CONSTANT_COPY\",\"data\":[1,2,3,4,5,6]},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[3],\"lifetime\":\"CONSTANT_COPY\",\"data\":[1,2,3]},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[3],\"lifetime\":\"CONSTANT_COPY\",\"data\":[1,2,4]},"
+    "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[1]},"
+    "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[0]},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1,3],\"lifetime\":\"TEMPORARY_VARIABLE\"},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1,3],\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[2,4.5,8]},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1,3],\"lifetime\":\"TEMPORARY_VARIABLE\"},"
+    "{\"type\":\"TENSOR_INT32\",\"dims\":[2],\"lifetime\":\"CONSTANT_COPY\",\"data\":[3,1]},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[3,1],\"lifetime\":\"TEMPORARY_VARIABLE\"},"
+    "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[3]},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1,1],\"lifetime\":\"TEMPORARY_VARIABLE\"},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1,1],\"lifetime\":\"TEMPORARY_VARIABLE\"},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1,1],\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[1]},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1,1],\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[1]}],"
+    "\"operations\":[{\"type\":\"FULLY_CONNECTED\",\"inputs\":[0,1,2,4],\"outputs\":[6]},"
+    "{\"type\":\"FULLY_CONNECTED\",\"inputs\":[0,1,3,5],\"outputs\":[7]},"
+    "{\"type\":\"RELU1\",\"inputs\":[6],\"outputs\":[8]},"
+    "{\"type\":\"RESHAPE\",\"inputs\":[8,9],\"outputs\":[10]},"
+    "{\"type\":\"SPLIT\",\"inputs\":[10,5,11],\"outputs\":[12,13,14]},"
+    "{\"type\":\"RELU\",\"inputs\":[13],\"outputs\":[15]}],"
+    "\"inputs\":[0],\"outputs\":[7,14,15]},\"referenced\":[]}";
+
+static void test_attributes_of_a_graph(void **state) {
+    static const char *const holding[] = {
+        "two operations have one constant as weights",
+        "two operations have one constant as weights, and different biases",
+        "two constants of one form begin alike, and then differ",
+        "a constant is read several times",
+        "an activation reads what another, fused one gives",
+        "an operation of several outputs has one that nobody reads",
+        "a move makes an inner result of one",
+        "RESHAPE makes an inner result of one",
+    };
+    const struct nnv_case c = {.name = "fusion/x/float32/one/0", .suite = "fusion", .type = "float32"};
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    size_t n;
+    (void)state;
+    assert_non_null(arena);
+    if (nnv_spec_parse(graph, strlen(graph), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    const struct nnv_attribute *a = nnv_attributes(&c, spec, 0, arena, &n);
+    assert_non_null(a);
+    for (size_t i = 0; i < sizeof holding / sizeof *holding; i++)
+        if (find(a, n, holding[i])->number < 1) fail_msg("not so: %s", holding[i]);
+    /* each with a bias and weights of its own, no activation fused, all parts read */
+    struct nnv_subgraph *m = &spec->model.main;
+    m->operations[1].in[2] = 2;
+    *(int32_t *)m->operands[4].data = 0;
+    m->operands[3].data = m->operands[2].data;
+    m->operands[12].lifetime = NNV_SUBGRAPH_OUTPUT;
+    a = nnv_attributes(&c, spec, 0, arena, &n);
+    assert_non_null(a);
+    static const size_t still[] = {1, 0, 0, 1, 0, 0, 1, 1};
+    for (size_t i = 0; i < sizeof holding / sizeof *holding; i++)
+        if ((find(a, n, holding[i])->number > 0) != (still[i] > 0)) fail_msg("%zu: %s", still[i], holding[i]);
     nnv_arena_free(arena);
 }
 
@@ -697,6 +811,8 @@ int main(void) {
         cmocka_unit_test(test_operations_share_a_condition),
         cmocka_unit_test(test_planted_conditions),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_fine_bounds),
+        cmocka_unit_test(test_the_simplest_is_told),
         cmocka_unit_test(test_a_few_exceptions),
         cmocka_unit_test(test_chance_is_not_told),
         cmocka_unit_test(test_many_values),
@@ -706,6 +822,7 @@ int main(void) {
         cmocka_unit_test(test_what_would_show_is_left_out),
         cmocka_unit_test(test_nothing_to_compare),
         cmocka_unit_test(test_attributes_of_a_pool),
+        cmocka_unit_test(test_attributes_of_a_graph),
         cmocka_unit_test(test_empty_and_refused_cases_tell_nothing),
         cmocka_unit_test(test_elements),
         cmocka_unit_test(test_elements_of_windows),
