@@ -170,6 +170,49 @@ void nnv_cover_size_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_F
     row[*which] = op->factors[*which].sizes[i];
 }
 
+/* Sizes of the factor that are widths; 0: it is no extent of many. */
+static size_t widths_of(const struct nnv_factor *f) {
+    enum { LEAST = 8, MOST = 257 };
+    size_t n = 0;
+    if (f->pair || f->words || f->nsizes < LEAST) return 0;
+    while (n < f->nsizes && f->sizes[n] <= MOST) n++;
+    return n;
+}
+
+/* Values of factor f that come beside widths of g. */
+static size_t unusual(const struct nnv_op *op, size_t f, size_t g) { return f == g ? 0 : (size_t)op->factors[f].n - 1; }
+
+static size_t all_unusual(const struct nnv_op *op, size_t g) {
+    size_t n = 0;
+    for (uint8_t f = 0; f < op->nfactors; f++) n += widths_of(&op->factors[g]) > 0 ? unusual(op, f, g) : 0;
+    return n;
+}
+
+/* Widths that each value comes with: several of images, for which there are the most kernels. */
+static size_t widths_beside(const struct nnv_op *op) {
+    enum { OF_IMAGES = 3 };
+    for (uint8_t f = 0; f < op->nfactors; f++)
+        if (op->factors[f].pair) return OF_IMAGES;
+    return 1;
+}
+
+size_t nnv_cover_widths(const struct nnv_op *op) {
+    size_t n = 0;
+    for (uint8_t g = 0; g < op->nfactors; g++) n += all_unusual(op, g);
+    return n * widths_beside(op);
+}
+
+void nnv_cover_width_row(const struct nnv_op *op, size_t i, size_t turn, int32_t row[NNV_MAX_FACTORS]) {
+    enum { STEP = 7 };
+    const size_t at = i * STEP + turn;
+    uint8_t g = 0, f = 0;
+    for (i /= widths_beside(op); i >= all_unusual(op, g); g++) i -= all_unusual(op, g);
+    for (; i >= unusual(op, f, g); f++) i -= unusual(op, f, g);
+    for (uint8_t k = 0; k < op->nfactors; k++) row[k] = op->factors[k].values[op->factors[k].with_sizes];
+    row[f] = op->factors[f].values[i + (i >= op->factors[f].with_sizes)];
+    row[g] = op->factors[g].sizes[at % widths_of(&op->factors[g])];
+}
+
 /* The usual value, or the one that makes a tensor large. */
 static int32_t usual_or(const struct nnv_factor *f, int32_t value) { return value ? value : f->values[f->with_sizes]; }
 

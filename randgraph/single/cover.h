@@ -34,6 +34,13 @@ size_t nnv_cover_sizes(const struct nnv_op *op);
 /** The row of the i-th of them: the usual values but for factor *which. */
 void nnv_cover_size_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_FACTORS], size_t *which);
 /**
+ * Number of cases of a width beside a value: backends choose kernels by widths of vectors and tiles, so each value of
+ * each factor comes with unusual sizes of each factor that is an extent of many.
+ */
+size_t nnv_cover_widths(const struct nnv_op *op);
+/** The row of the i-th of them: the usual values but for these two; turn: which size it is. */
+void nnv_cover_width_row(const struct nnv_op *op, size_t i, size_t turn, int32_t row[NNV_MAX_FACTORS]);
+/**
  * Rows of large tensors: one, or three of images, of which the second has large planes in the layout that is not usual,
  * and the third in the usual one, below windows of a single place.
  */

@@ -38,6 +38,10 @@ bool nnv_single_is_constant(const struct nnv_single_draft *b, const struct nnv_s
 /** Adds the operands of the sample's inputs, with their values. NNV_NO_MEMORY, NNV_INTERNAL: the sample lacks one. */
 NNV_USE_RESULT enum nnv_status nnv_single_add_inputs(struct nnv_single_draft *b, struct nnv_err *err);
 
+/** The attributes of the plan's case, where it has a row of them; else row is left alone. NNV_INTERNAL: see
+ * nnv_layer_row(). */
+NNV_USE_RESULT enum nnv_status nnv_single_row(const struct nnv_single *w, int32_t row[NNV_MAX_FACTORS],
+                                              struct nnv_err *err);
 /** True if the plan chooses the quantisation also where the sample's hook has one: of pairs, of inputs that repeat. */
 bool nnv_single_scales_all(const struct nnv_single_draft *b);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which cases an operation has, and what they are called. */
 #include <stdio.h>
+#include <string.h>
 
 #include "randgraph/control.h"
 #include "randgraph/single/cover.h"
@@ -32,6 +33,8 @@ int nnv_single_planned(const struct nnv_op *op, int sig, enum nnv_plan plan) {
         return (int)nnv_cover_of(op)->nrows;
     case NNV_PLAN_SIZE:
         return (int)nnv_cover_sizes(op);
+    case NNV_PLAN_WIDTH:
+        return (int)nnv_cover_widths(op);
     case NNV_PLAN_LAYER:
     case NNV_PLAN_NETWORK:
         return (int)nnv_layer_count(op);
@@ -53,6 +56,43 @@ int nnv_single_planned(const struct nnv_op *op, int sig, enum nnv_plan plan) {
     return 0;
 }
 
+enum nnv_status nnv_single_row(const struct nnv_single *w, int32_t row[NNV_MAX_FACTORS], struct nnv_err *err) {
+    const struct nnv_cover *cover;
+    const int planned = nnv_single_planned(w->op, w->sig, w->plan);
+    size_t which, at = planned ? (size_t)(unsigned)w->index % (size_t)planned : 0;
+    switch (w->plan) {
+    case NNV_PLAN_COVER:
+        cover = nnv_cover_of(w->op);
+        memcpy(row, cover->values + at * w->op->nfactors, w->op->nfactors * sizeof *row);
+        break;
+    case NNV_PLAN_SIZE:
+        nnv_cover_size_row(w->op, at, row, &which);
+        break;
+    case NNV_PLAN_WIDTH:
+        nnv_cover_width_row(w->op, at, (size_t)(unsigned)w->sig + (size_t)w->seed, row);
+        break;
+    case NNV_PLAN_LAYER:
+    case NNV_PLAN_NETWORK:
+        return nnv_layer_row(w->op, at, w->plan == NNV_PLAN_LAYER, row, err);
+    case NNV_PLAN_LARGE:
+        nnv_cover_large_row(w->op, at, row);
+        break;
+    case NNV_PLAN_HUGE:
+        nnv_cover_huge_row(w->op, row);
+        break;
+    case NNV_PLAN_ROW:
+        memcpy(row, w->row, w->op->nfactors * sizeof *row);
+        break;
+    case NNV_PLAN_INPUTS:
+    case NNV_PLAN_SCALES:
+    case NNV_PLAN_CONSTANTS:
+    case NNV_PLAN_VARIANT:
+    case NNV_PLAN_COUNT:
+        break;
+    }
+    return NNV_OK;
+}
+
 bool nnv_single_scales_all(const struct nnv_single_draft *b) {
     const struct nnv_op *op = b->what->op;
     return b->scales && (op->pairs || op->forms->in[0].flags & NNV_REPEAT);
@@ -72,12 +112,10 @@ bool nnv_single_scaled_row(const struct nnv_single *w, int32_t row[NNV_MAX_FACTO
 
 const char *nnv_plan_name(enum nnv_plan plan) {
     static const char *const names[NNV_PLAN_COUNT] = {
-        [NNV_PLAN_VARIANT] = "",        [NNV_PLAN_COVER] = "cover",
-        [NNV_PLAN_SIZE] = "size",       [NNV_PLAN_LAYER] = "layer",
-        [NNV_PLAN_NETWORK] = "network", [NNV_PLAN_LARGE] = "size_64k",
-        [NNV_PLAN_HUGE] = "size_16m",   [NNV_PLAN_INPUTS] = "all_inputs",
-        [NNV_PLAN_SCALES] = "scales",   [NNV_PLAN_CONSTANTS] = "constants",
-        [NNV_PLAN_ROW] = "row",
+        [NNV_PLAN_VARIANT] = "",       [NNV_PLAN_COVER] = "cover",         [NNV_PLAN_SIZE] = "size",
+        [NNV_PLAN_WIDTH] = "width",    [NNV_PLAN_LAYER] = "layer",         [NNV_PLAN_NETWORK] = "network",
+        [NNV_PLAN_LARGE] = "size_64k", [NNV_PLAN_HUGE] = "size_16m",       [NNV_PLAN_INPUTS] = "all_inputs",
+        [NNV_PLAN_SCALES] = "scales",  [NNV_PLAN_CONSTANTS] = "constants", [NNV_PLAN_ROW] = "row",
     };
     return names[plan];
 }

@@ -21,41 +21,6 @@ static int32_t main_type(const struct nnv_op *op, int sig) { return op->sigs[sig
 
 /* ------------------------------------------------------------------------ the spec */
 
-/* The row of the plan's case. */
-static enum nnv_status row_of(const struct nnv_single *w, int32_t row[NNV_MAX_FACTORS], struct nnv_err *err) {
-    const struct nnv_cover *cover;
-    const int planned = nnv_single_planned(w->op, w->sig, w->plan);
-    size_t which, at = planned ? (size_t)(unsigned)w->index % (size_t)planned : 0;
-    switch (w->plan) {
-    case NNV_PLAN_COVER:
-        cover = nnv_cover_of(w->op);
-        memcpy(row, cover->values + at * w->op->nfactors, w->op->nfactors * sizeof *row);
-        break;
-    case NNV_PLAN_SIZE:
-        nnv_cover_size_row(w->op, at, row, &which);
-        break;
-    case NNV_PLAN_LAYER:
-    case NNV_PLAN_NETWORK:
-        return nnv_layer_row(w->op, at, w->plan == NNV_PLAN_LAYER, row, err);
-    case NNV_PLAN_LARGE:
-        nnv_cover_large_row(w->op, at, row);
-        break;
-    case NNV_PLAN_HUGE:
-        nnv_cover_huge_row(w->op, row);
-        break;
-    case NNV_PLAN_ROW:
-        memcpy(row, w->row, w->op->nfactors * sizeof *row);
-        break;
-    case NNV_PLAN_INPUTS:
-    case NNV_PLAN_SCALES:
-    case NNV_PLAN_CONSTANTS:
-    case NNV_PLAN_VARIANT:
-    case NNV_PLAN_COUNT:
-        break;
-    }
-    return NNV_OK;
-}
-
 /* Takes the text as the words of the case. */
 static enum nnv_status set_words(struct nnv_single_draft *b, struct nnv_text *text, struct nnv_err *err) {
     b->attributes = text->data ? nnv_arena_strdup(b->arena, text->data) : NULL;
@@ -106,7 +71,7 @@ static enum nnv_status set_row(struct nnv_single_draft *b, int attempt, struct n
         return NNV_OK;
     }
     if (b->what->plan == NNV_PLAN_SCALES) return set_scales(b, attempt, err);
-    enum nnv_status st = row_of(b->what, row, err);
+    enum nnv_status st = nnv_single_row(b->what, row, err);
     if (st) return st;
     st = take_row(b, row, &text, err);
     return st || b->wordless ? st : set_words(b, &text, err);

@@ -11,6 +11,7 @@ enum nnv_plan {
     NNV_PLAN_VARIANT, /**< drawn by the record's hook for the variant */
     NNV_PLAN_COVER,   /**< row `index` of the cover of the operation's factors (cover.h), modulo its rows */
     NNV_PLAN_SIZE,    /**< the usual values but for one that is an unusual size */
+    NNV_PLAN_WIDTH,   /**< the usual values but for a width of vectors or tiles and one other (cover.h) */
     NNV_PLAN_LAYER,   /**< a layer of a real network (layers.h), its image made small */
     NNV_PLAN_NETWORK, /**< the same layer with its true image */
     NNV_PLAN_LARGE,   /**< a tensor of more than 2^16 elements: the usual values but for those that make it so */

@@ -95,6 +95,34 @@ static void test_layers_are_rows(void **state) {
     assert_int_equal(row[3], NNV_PAIR(224, 224));
 }
 
+/* Each value that is not the usual one has cases with several widths, of which the seed and the signature choose. */
+static void test_widths_stand_beside_each_value(void **state) {
+    (void)state;
+    const struct nnv_op *op = nnv_op_by_name("DEPTHWISE_CONV_2D");
+    enum { PADDING = 2, CHANNELS = 4, UNEQUAL = 4, SEVERAL = 2 };
+    assert_string_equal(op->factors[PADDING].name, "padding");
+    assert_string_equal(op->factors[PADDING].words[UNEQUAL], "unequal");
+    assert_string_equal(op->factors[CHANNELS].name, "channels");
+    size_t wide = 0;
+    int32_t row[NNV_MAX_FACTORS], other[NNV_MAX_FACTORS];
+    for (size_t i = 0; i < nnv_cover_widths(op); i++) {
+        size_t unusual = 0;
+        nnv_cover_width_row(op, i, 1, row);
+        nnv_cover_width_row(op, i, 2, other);
+        for (uint8_t f = 0; f < op->nfactors; f++)
+            unusual += row[f] != op->factors[f].values[op->factors[f].with_sizes];
+        assert_int_equal(unusual, 2);
+        assert_memory_not_equal(row, other, op->nfactors * sizeof *row);
+        wide += row[PADDING] == UNEQUAL && row[CHANNELS] >= 15 && row[CHANNELS] <= 257;
+    }
+    assert_true(wide >= SEVERAL);
+    /* what has no extent of many has none */
+    size_t nops, none = 0;
+    const struct nnv_op *const *ops = nnv_ops(&nops);
+    for (size_t i = 0; i < nops; i++) none += nnv_cover_widths(ops[i]) == 0;
+    assert_in_range(none, 1, nops / 4);
+}
+
 /* The first row of MobileNet: a filter of 3x3 at stride 2x2 on a square image. */
 static void test_a_case_has_what_its_row_says(void **state) {
     (void)state;
@@ -137,9 +165,10 @@ static void test_planned_cases_are_valid(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_pair_of_values_has_a_row), cmocka_unit_test(test_every_operation_is_covered),
-        cmocka_unit_test(test_a_row_is_written_and_read),     cmocka_unit_test(test_layers_are_rows),
-        cmocka_unit_test(test_a_case_has_what_its_row_says),  cmocka_unit_test(test_planned_cases_are_valid),
+        cmocka_unit_test(test_each_pair_of_values_has_a_row),  cmocka_unit_test(test_every_operation_is_covered),
+        cmocka_unit_test(test_a_row_is_written_and_read),      cmocka_unit_test(test_layers_are_rows),
+        cmocka_unit_test(test_a_case_has_what_its_row_says),   cmocka_unit_test(test_planned_cases_are_valid),
+        cmocka_unit_test(test_widths_stand_beside_each_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
