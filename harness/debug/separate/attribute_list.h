@@ -8,7 +8,7 @@
 
 enum {
     NNV_ATTRIBUTES = 1400, /**< of a case; further ones are left out */
-    FROM_MODEL = 1,       /**< costs */
+    FROM_MODEL = 1,        /**< costs */
     FROM_SHAPE = 1,
     FROM_QUANT = 2,
     FROM_VALUES = 3,
@@ -35,6 +35,16 @@ void nnv_add_residues(struct nnv_attribute_list *l, const char *what, int cost, 
 
 /** What the extents of images are called: "batches", "height" ...; NULL: the operation has no images. */
 const char *const *nnv_extent_names(const struct nnv_call *c, bool *nchw);
+
+/** Whether codes of a constant, less their zero point, are signed bytes, in which engines multiply. */
+void nnv_add_centred(struct nnv_attribute_list *l, const char *whose, const struct nnv_operand *o);
+/** Zero point and scale of an operand, also beside those of the output y, which it may be itself. */
+void nnv_add_encoding(struct nnv_attribute_list *l, const char *whose, const struct nnv_operand *o,
+                      const struct nnv_operand *y);
+/** Whether the inputs of the output's type share its scale and zero point, or each other's. */
+void nnv_add_shared_encoding(struct nnv_attribute_list *l, const struct nnv_call *c);
+/** Where the bound of an activation, fused or alone, lies among the codes of the output. */
+void nnv_add_clamps(struct nnv_attribute_list *l, const struct nnv_call *c);
 
 /** A window that moves over an image, along one axis. */
 struct nnv_moving {

@@ -199,37 +199,6 @@ static void add_integers(struct nnv_attribute_list *l, const char *whose, const 
     nnv_add_word(l, NNV_NAME("the list %s", whose), FROM_MODEL, NNV_NAME("%s", text));
 }
 
-/** Whether codes, less their zero point, are signed bytes, in which engines multiply. */
-static void add_centred(struct nnv_attribute_list *l, const char *whose, const struct nnv_operand *o) {
-    const struct nnv_type *t = nnv_type(o->type);
-    bool fits = true;
-    if (!nnv_is_constant(o) || !nnv_is_quant(o->type) || t->size != 1 || t->per_channel) return;
-    for (size_t i = 0; i < o->bytes; i++) {
-        double v;
-        nnv_load(o->type, (const char *)o->data + i, 1, &v);
-        fits = fits && v - o->zero_point >= INT8_MIN && v - o->zero_point <= INT8_MAX;
-    }
-    nnv_add_flag(l, NNV_NAME("codes of %s minus zero point exceed signed bytes", whose), FROM_QUANT, !fits,
-                 NNV_NAME("codes of %s minus zero point fit in signed bytes", whose));
-}
-
-static void add_encoding(struct nnv_attribute_list *l, const char *whose, const struct nnv_operand *o,
-                         const struct nnv_operand *y) {
-    if (!nnv_is_quant(o->type)) return;
-    const struct nnv_type *t = nnv_type(o->type);
-    nnv_add_number(l, NNV_NAME("zero point of %s", whose), FROM_QUANT, o->zero_point);
-    nnv_add_flag(l, NNV_NAME("zero point of %s is 0", whose), FROM_QUANT, o->zero_point == 0,
-                 NNV_NAME("zero point of %s is not 0", whose));
-    nnv_add_flag(l, NNV_NAME("zero point of %s is at the end of its range", whose), FROM_QUANT,
-                 o->zero_point <= t->min || o->zero_point >= t->max, NULL);
-    if (o == y || !nnv_is_quant(y->type) || !(o->scale > 0) || !(y->scale > 0)) return;
-    nnv_add_number(l, NNV_NAME("scale of %s / scale of the output", whose), FROM_QUANT + 1,
-                   (double)o->scale / (double)y->scale);
-    nnv_add_flag(l, NNV_NAME("%s and the output have the same scale and zero point", whose), FROM_QUANT,
-                 fabsf(o->scale - y->scale) <= 0 && o->zero_point == y->zero_point,
-                 NNV_NAME("%s and the output have other scales or zero points", whose));
-}
-
 /* ------------------------------------------------------------- the operation */
 
 static const char *lifetime_of(const struct nnv_operand *o) {
@@ -286,37 +255,12 @@ static void add_tensor(struct nnv_attribute_list *l, const struct nnv_spec *spec
     nnv_add_word(l, name, FROM_MODEL, lifetime_of(o));
     if (i > 0) nnv_add_word(l, NNV_NAME("type of %s", name), FROM_MODEL, nnv_type(o->type)->tag);
     add_extents(l, name, &a->shape, filter ? filters : extents, i == 0 ? FROM_SHAPE : FROM_SHAPE + 1);
-    add_encoding(l, name, o, c->out[0].operand);
-    add_centred(l, name, o);
+    nnv_add_encoding(l, name, o, c->out[0].operand);
+    nnv_add_centred(l, name, o);
     if (nnv_slot_is_number(slot)) add_integers(l, name, data, bytes);
     const size_t before = l->count;
     if (nnv_type(o->type)->kind != NNV_KIND_MODEL) add_values(l, name, o, data, bytes);
     for (size_t k = before; k < l->count; k++) l->item[k].of_values = true;
-}
-
-/** Whether the inputs of the output's type share its scale and zero point. */
-static void add_shared_encoding(struct nnv_attribute_list *l, const struct nnv_call *c) {
-    const struct nnv_operand *y = c->out[0].operand;
-    bool any = false, same = true;
-    for (uint32_t i = 0; i < c->nin; i++) {
-        const struct nnv_operand *o = c->in[i].present ? c->in[i].operand : NULL;
-        if (!o || o->type != y->type) continue;
-        any = true;
-        same = same && fabsf(o->scale - y->scale) <= 0 && o->zero_point == y->zero_point;
-    }
-    bool moved = false; /* a table of codes may be kept for the next input by its scale alone */
-    for (uint32_t i = 0; i < c->nin; i++)
-        for (uint32_t k = 0; k < i; k++) {
-            const struct nnv_operand *a = c->in[i].present ? c->in[i].operand : NULL,
-                                     *b = c->in[k].present ? c->in[k].operand : NULL;
-            moved = moved || (a && b && a->type == y->type && b->type == y->type && fabsf(a->scale - b->scale) <= 0 &&
-                              a->zero_point != b->zero_point);
-        }
-    if (any && nnv_is_quant(y->type))
-        nnv_add_flag(l, "two inputs of one scale have different zero points", FROM_QUANT, moved, NULL);
-    if (any && nnv_is_quant(y->type))
-        nnv_add_flag(l, "all inputs have the scale and zero point of the output", FROM_QUANT, same,
-                     "an input and the output have other scales or zero points");
 }
 
 static bool same_shape(const struct nnv_shape *a, const struct nnv_shape *b) {
@@ -420,7 +364,8 @@ static void add_call(struct nnv_attribute_list *l, const struct nnv_spec *spec, 
     nnv_add_geometry(l, c, nchw);
     if (c->nout == 0) return;
     if (c->nin > 1) add_two(l, c->op, &c->in[0], &c->in[1], &c->out[0]);
-    add_shared_encoding(l, c);
+    nnv_add_shared_encoding(l, c);
+    nnv_add_clamps(l, c);
     if (c->in[0].present && nnv_shape_known(&c->in[0].shape) && nnv_shape_known(&c->out[0].shape) &&
         nnv_shape_elems(&c->out[0].shape) > 0)
         nnv_add_number(l, "elements of input 0 for each of the output", FROM_SHAPE + 1,
@@ -433,7 +378,7 @@ static void add_call(struct nnv_attribute_list *l, const struct nnv_spec *spec, 
         nnv_add_flag(l, "input 0 and the output have one type", FROM_MODEL,
                      c->in[0].operand->type == c->out[0].operand->type, "input 0 and the output have different types");
     add_extents(l, "the output", &c->out[0].shape, extents, FROM_SHAPE + 1);
-    add_encoding(l, "the output", c->out[0].operand, c->out[0].operand);
+    nnv_add_encoding(l, "the output", c->out[0].operand, c->out[0].operand);
 }
 
 /* -------------------------------------------------------------------- the model */

@@ -451,6 +451,41 @@ static void test_attributes_of_a_graph(void **state) {
     nnv_arena_free(arena);
 }
 
+/** ADD of codes of one scale, whose zero points differ, with RELU6; 6 is code 320, or the last one. */
+static void test_attributes_of_codes(void **state) {
+    static const char sum[] = "{\"format\":\"nnvts-spec/1\",\"name\":\"sum\",\"source\":\"\",\"min_version\":\"1.2\","
+                              "\"expect_failure\":false,\"relaxed\":false,\"main\":{\"operands\":["
+                              "{\"type\":\"TENSOR_QUANT8_ASYMM\",\"dims\":[2],\"scale\":0.05,\"zero_point\":10,"
+                              "\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[10,20]},"
+                              "{\"type\":\"TENSOR_QUANT8_ASYMM\",\"dims\":[2],\"scale\":0.05,\"zero_point\":20,"
+                              "\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[30,20]},"
+                              "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[3]},"
+                              "{\"type\":\"TENSOR_QUANT8_ASYMM\",\"dims\":[2],\"scale\":0.05,\"zero_point\":200,"
+                              "\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[210,210]}],"
+                              "\"operations\":[{\"type\":\"ADD\",\"inputs\":[0,1,2],\"outputs\":[3]}],"
+                              "\"inputs\":[0,1],\"outputs\":[3]},\"referenced\":[]}";
+    static const char beyond[] = "the upper bound of the activation is beyond the codes of the output",
+                      moved[] = "two inputs of one scale have different zero points";
+    const struct nnv_case c = {.name = "ops/ADD/quant8_asymm/relu6/0", .suite = "ops", .type = "quant8_asymm"};
+    struct nnv_arena *arena = nnv_arena_new();
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    size_t n;
+    (void)state;
+    assert_non_null(arena);
+    if (nnv_spec_parse(sum, strlen(sum), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    const struct nnv_attribute *a = nnv_attributes(&c, spec, 0, arena, &n);
+    assert_true(find(a, n, beyond)->number == 1);
+    assert_true(find(a, n, moved)->number == 1);
+    struct nnv_operand *o = spec->model.main.operands;
+    o[3].zero_point = 135;
+    o[1].zero_point = 10;
+    a = nnv_attributes(&c, spec, 0, arena, &n);
+    assert_true(find(a, n, beyond)->number == 0);
+    assert_true(find(a, n, moved)->number == 0);
+    nnv_arena_free(arena);
+}
+
 /** What passes because it has nothing to compute is no contrast: "batches > 0" is said of nobody. */
 static void test_empty_and_refused_cases_tell_nothing(void **state) {
     struct nnv_arena *arena = nnv_arena_new();
@@ -823,6 +858,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_to_compare),
         cmocka_unit_test(test_attributes_of_a_pool),
         cmocka_unit_test(test_attributes_of_a_graph),
+        cmocka_unit_test(test_attributes_of_codes),
         cmocka_unit_test(test_empty_and_refused_cases_tell_nothing),
         cmocka_unit_test(test_elements),
         cmocka_unit_test(test_elements_of_windows),
