@@ -11,8 +11,9 @@ static double about(double large, struct nnv_rng *rng) { return large + (double)
 /* Lines of one kind each, in turn; j: place in the line. */
 static double line_value(double lo, double hi, double large, size_t line, size_t j, size_t length,
                          struct nnv_rng *rng) {
-    enum kind { ZERO, ONE_HOT, EQUAL, ABOUT, ALTERNATING, ONE_LOW, DRAWN, KINDS };
-    const size_t place = (line * 5 + 2) % length; /* of the one that differs */
+    enum kind { ZERO, ONE_HOT, EQUAL, ABOUT, ALTERNATING, ONE_LOW, DRAWN, ONE_LARGE, MASKED, KINDS };
+    /* of the one that differs: also the last, which loops over whole vectors leave out */
+    const size_t place = line / KINDS % 2 ? length - 1 : (line * 5 + 2) % length;
     switch ((enum kind)(line % KINDS)) {
     case ZERO:
         return 0;
@@ -26,6 +27,12 @@ static double line_value(double lo, double hi, double large, size_t line, size_t
         return j % 2 ? lo : hi;
     case ONE_LOW:
         return j == place ? lo : hi;
+    case ONE_LARGE:
+        if (j == place) return large;
+        break;
+    case MASKED: /* as attention leaves out what stands behind a sentence */
+        if (j > place) return -large;
+        break;
     case DRAWN:
     case KINDS:
         break;

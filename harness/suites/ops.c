@@ -37,7 +37,7 @@ static const struct tier tiers[] = {
      .most = 8,
      .special = 2,
      .sweep = 8,
-     .refused = 18,
+     .refused = 24,
      .thin = 40,
      .stride = 1,
      .planned = {[NNV_PLAN_COVER] = 1,
@@ -53,7 +53,7 @@ static const struct tier tiers[] = {
      .most = 40,
      .special = 6,
      .sweep = 8,
-     .refused = 24,
+     .refused = 36,
      .thin = 1000,
      .stride = 1,
      .planned = {[NNV_PLAN_COVER] = 1,
@@ -143,7 +143,7 @@ enum { KINDS_OF_LINES = 3, TURNS_OF_LIMITS = 3 };
 
 /* Cases of mistakes that a signature has: as many as the tier says, and all signatures together have each mistake. */
 static int refused_of(const struct tier *t, const struct nnv_op *op) {
-    const int least = t->budget > 1 ? 2 * (NNV_REFUSED_KINDS - NNV_REFUSED_STEP * (op->nsigs - 1)) : 0;
+    const int least = t->budget > 1 ? NNV_REFUSED_GROUPS * (NNV_REFUSED_KINDS - NNV_REFUSED_STEP * (op->nsigs - 1)) : 0;
     return least > t->refused ? least : t->refused;
 }
 

@@ -162,16 +162,83 @@ static bool attribute(struct draft *d) {
     return false;
 }
 
-/* ------------------------------------------ what may be by itself, but not beside the rest */
-
-static bool is_scalar_constant(const struct nnv_operand *o, int32_t type) {
-    return o->type == type && o->lifetime == NNV_CONSTANT_COPY;
-}
-
 /* One of a list of codes, such as that of an activation: its neighbour need not be one at all. */
 static bool is_code(const struct draft *d, uint32_t i) {
     const uint8_t rule = d->slots ? d->slots[d->op->in[i]]->rule : NNV_ANY;
     return rule == NNV_FUSE || rule == NNV_PADDING_CODE || nnv_op_is_recurrent(nnv_op(d->op->type));
+}
+
+/* ------------------------------------------------------------------ just beyond a limit */
+
+/* The extents of outputs are left for the driver to find out: where they say enough, no other rule is broken. */
+static void open_outputs(struct draft *d) {
+    for (uint32_t i = 0; i < d->op->nout; i++) {
+        struct nnv_operand *o = &d->s.operands[d->op->out[i]];
+        o->dims = NNV_NEW(d->arena, uint32_t, o->rank + 1);
+    }
+}
+
+/* Moves the number upwards, or downwards, to the first that the rules refuse; false: they take all that are near. */
+static bool go_beyond(struct draft *d, int32_t *number, int32_t step) {
+    enum { NEAR = 1 << 8 };
+    const int32_t was = *number;
+    int32_t good = 0, bad = 1;
+    while (bad <= NEAR && (*number = was + step * bad, validate(d)) == NNV_OK) good = bad, bad *= 2;
+    if (bad > NEAR) return false;
+    while (bad - good > 1) {
+        const int32_t middle = good + (bad - good) / 2;
+        *number = was + step * middle;
+        if (validate(d) == NNV_OK)
+            good = middle;
+        else
+            bad = middle;
+    }
+    *number = was + step * bad;
+    return validate(d) == NNV_INVALID;
+}
+
+/* The place-th way to move a constant INT32, scalar or one of a list; *ways: how many there are. NULL: no memory. */
+static int32_t *number_at(struct draft *d, uint32_t place, uint32_t *ways) {
+    int32_t *found = NULL;
+    *ways = 0;
+    for (uint32_t i = 0; i < d->op->nin && d->slots; i++) {
+        struct nnv_operand *o = input(d, i);
+        const bool list = o->type == ANEURALNETWORKS_TENSOR_INT32 && nnv_slot_is_number(d->slots[d->op->in[i]]);
+        if (!nnv_is_constant(o) || (!list && (o->type != ANEURALNETWORKS_INT32 || is_code(d, i)))) continue;
+        const uint32_t own = 2 * (uint32_t)(o->bytes / sizeof(int32_t));
+        if (place >= *ways && place < *ways + own) {
+            int32_t *numbers = nnv_arena_copy(d->arena, o->data, o->bytes);
+            if (!numbers) return NULL;
+            o->data = numbers;
+            found = &numbers[(place - *ways) / 2];
+        }
+        *ways += own;
+    }
+    return found;
+}
+
+/* A number is just beyond its upper or its lower limit: the first that has one, from the turn on. */
+static bool number_beyond(struct draft *d) {
+    enum { TRIES = 6 };
+    const struct draft was = *d;
+    uint32_t ways;
+    number_at(d, UINT32_MAX, &ways);
+    for (uint32_t k = 0; k < ways && k < TRIES; k++) {
+        const uint32_t place = ((uint32_t)d->turn + k) % ways;
+        struct nnv_operand *operands = nnv_arena_copy(d->arena, was.s.operands, was.s.noperands * sizeof *operands);
+        if (!operands) return false;
+        d->s.operands = operands;
+        open_outputs(d);
+        int32_t *number = number_at(d, place, &ways);
+        if (number && go_beyond(d, number, place % 2 ? -1 : 1)) return true;
+    }
+    return false;
+}
+
+/* ------------------------------------------ what may be by itself, but not beside the rest */
+
+static bool is_scalar_constant(const struct nnv_operand *o, int32_t type) {
+    return o->type == type && o->lifetime == NNV_CONSTANT_COPY;
 }
 
 /* An INT32 scalar is one more than it was, or a flag the opposite. */
@@ -282,41 +349,64 @@ static const struct mistake mistakes[] = {
     {"another scale of an input", input_scale, true},
     {"an attribute that does not fit", attribute_unfit, true},
     {"an optional input less", omitted_alone, true},
+    {"a number just beyond its limit", number_beyond, false},
 };
-enum { MISTAKES = sizeof mistakes / sizeof *mistakes, TOGETHER = 4 }; /* the last so many are none but together */
-_Static_assert((int)MISTAKES - TOGETHER == (int)NNV_REFUSED_KINDS, "cases are listed for each");
+enum { MISTAKES = sizeof mistakes / sizeof *mistakes };
+/* Every case has a mistake of one of these groups, in turn: mistakes by themselves, those that are none but together,
+ * limits. Each group ends before: */
+static const int group_end[] = {NNV_REFUSED_KINDS, MISTAKES - 1, MISTAKES};
+enum { GROUPS = sizeof group_end / sizeof *group_end, LIMITS = GROUPS - 1 };
+_Static_assert((int)GROUPS == (int)NNV_REFUSED_GROUPS, "cases are listed for each");
+_Static_assert((int)MISTAKES == (int)NNV_REFUSED_KINDS + 5, "cases are listed for each");
 
-/* Makes the mistake at one of the places where the rules notice it, by the index. False: they do not anywhere. */
-static bool make_noticed(const struct nnv_single_draft *b, const struct mistake *m, int index, struct draft *made) {
+/* Makes the mistake at one of the places where the rules notice it, by the index; where it finds its place itself, by
+ * chance. False: they do not anywhere. */
+static bool make_noticed(const struct nnv_single_draft *b, const struct mistake *m, int index, int chance,
+                         struct draft *made) {
     enum { PLACES = 16 };
     int places[PLACES], n = 0;
     for (int turn = 0; turn < PLACES; turn++) {
-        if (!open_draft(made, b, turn) || !m->make(made)) break;
+        if (!open_draft(made, b, m->places ? turn : chance) || !m->make(made)) break;
         /* another number of outputs would need other expectations */
         if (validate(made) == NNV_INVALID && made->s.nout == b->s->nout) places[n++] = turn;
-        if (!m->places) break;
+        if (!m->places) return n > 0;
     }
     return n > 0 && open_draft(made, b, places[index % n]) && m->make(made);
 }
 
+/* There is room for what a driver computes that takes the number: too small an output would be refused, too. */
+static bool enlarge_outputs(const struct nnv_single_draft *b, struct nnv_spec *spec) {
+    enum { TIMES = 4, MORE_PLACES = 16 };
+    for (uint32_t i = 0; i < b->s->nout; i++) {
+        struct nnv_value *v = &spec->outputs[i];
+        if (v->rank == 0 || v->dims[0] == 0) continue;
+        const size_t row = v->bytes / v->dims[0];
+        v->dims[0] = TIMES * v->dims[0] + MORE_PLACES;
+        v->bytes = row * v->dims[0];
+        v->data = nnv_arena_alloc(b->arena, v->bytes, 1);
+        if (!v->data) return false;
+    }
+    return true;
+}
+
 int nnv_single_refused_variant(const struct nnv_single *w) { return (w->index + w->sig) % nnv_single_variants(w->op); }
 
-/* Every second case has a mistake of those that are none but together, where the rules notice one. */
 enum nnv_status nnv_single_refuse(const struct nnv_single_draft *b, struct nnv_err *err) {
     struct nnv_spec *spec = b->spec;
-    const int index = b->what->index, turn = index / 2 + NNV_REFUSED_STEP * b->what->sig;
-    int noticed[2][MISTAKES], count[2] = {0, 0};
+    const int index = b->what->index, turn = index / GROUPS + NNV_REFUSED_STEP * b->what->sig;
+    struct nnv_rng rng = b->rng; /* not drawn from */
+    const int chance = (int)nnv_rng_int(&rng, 0, INT16_MAX);
+    int noticed[GROUPS][MISTAKES], count[GROUPS] = {0};
     struct draft drafts[MISTAKES];
-    for (int i = 0; i < MISTAKES; i++) {
-        const int kind = i >= (int)NNV_REFUSED_KINDS;
-        if (make_noticed(b, &mistakes[i], turn, &drafts[i])) noticed[kind][count[kind]++] = i;
+    for (int i = 0, group = 0; i < MISTAKES; i++) {
+        group += i == group_end[group];
+        if (make_noticed(b, &mistakes[i], turn, chance, &drafts[i])) noticed[group][count[group]++] = i;
     }
     if (count[0] == 0) return nnv_fail(err, NNV_INTERNAL, "the operation's rules notice no mistake");
-    const bool together = index % 2 && count[1] > 0;
-    const int at = count[1] > 0 ? turn : index + 2 * NNV_REFUSED_STEP * b->what->sig;
-    const int pick = noticed[together][at % count[together]];
+    const int group = count[index % GROUPS] > 0 ? index % GROUPS : 0;
+    const int pick = noticed[group][turn % count[group]];
     spec->valid = nnv_arena_copy(b->arena, &spec->model, sizeof spec->model);
-    if (!spec->valid) return nnv_no_memory(err);
+    if (!spec->valid || (group == LIMITS && !enlarge_outputs(b, spec))) return nnv_no_memory(err);
     spec->model.main = drafts[pick].s;
     spec->source = mistakes[pick].what;
     spec->expect_failure = true;

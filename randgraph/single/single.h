@@ -60,9 +60,9 @@ bool nnv_single_has_long_line(const struct nnv_single *what);
 bool nnv_single_has_long_sums(const struct nnv_single *what);
 /** True if the signature computes in float32, which a relaxed model may do in float16. */
 bool nnv_single_relaxable(const struct nnv_op *op, int sig);
-/** From one signature to the next the cases of mistakes begin so many mistakes later, of at most so many; every second
- * case has one of other kinds: what may be by itself, but not beside the rest. */
-enum { NNV_REFUSED_STEP = 3, NNV_REFUSED_KINDS = 12 };
+/** From one signature to the next the cases of mistakes begin so many mistakes later, of at most so many; two of three
+ * cases have one of other kinds: what may be by itself, but not beside the rest, and numbers just beyond a limit. */
+enum { NNV_REFUSED_STEP = 3, NNV_REFUSED_KINDS = 12, NNV_REFUSED_GROUPS = 3 };
 /** The combination of types is the first with its main type: what filters are made of is another's. */
 bool nnv_single_is_first(const struct nnv_op *op, int sig);
 /** Number of names in op->variants. */

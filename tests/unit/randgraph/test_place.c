@@ -12,14 +12,14 @@
 #include "randgraph/place.h"
 #include "randgraph/single/single.h"
 
-enum { LENGTH = 9, LINES = 7 };
+enum { LENGTH = 9, ROUNDS = 2, LINES = 9 * ROUNDS };
 
 /* The kind of a line: which of its elements equal its first, and whether that is 0. */
 static void test_lines(void **state) {
     (void)state;
     struct nnv_rng rng = nnv_rng_make(1, 2, 3);
     const struct nnv_fill f = {.mode = NNV_FILL_LINES, .line = LENGTH};
-    int zeros = 0, one_hot = 0, equal = 0, large = 0;
+    int zeros = 0, one_hot = 0, equal = 0, large = 0, one_large = 0, last = 0, masked = 0;
     for (size_t r = 0; r < LINES; r++) {
         double v[LENGTH], sum = 0, least = INFINITY;
         int other = 0, zero = 0;
@@ -34,8 +34,13 @@ static void test_lines(void **state) {
         one_hot += zero == LENGTH - 1 && sum == 6;
         equal += other == 0 && v[0] != 0;
         large += least >= 9999 && other > 0;
+        const bool alone = least >= -4 && sum > 9000 && sum < 10100;
+        one_large += alone;
+        last += alone && v[LENGTH - 1] >= 9999;
+        masked += least <= -9999 && (v[LENGTH - 1] <= -9999 || r >= LINES / ROUNDS);
     }
-    assert_true(zeros == 1 && one_hot == 1 && equal == 1 && large == 1);
+    assert_true(zeros == ROUNDS && one_hot == ROUNDS && equal == ROUNDS && large == ROUNDS);
+    assert_true(one_large == ROUNDS && last >= 1 && masked >= 1);
 }
 
 static double number(const struct nnv_value *v, int32_t type, size_t e) {

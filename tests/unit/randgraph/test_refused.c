@@ -24,7 +24,8 @@ static void test_refused_cases_differ(void **state) {
     struct nnv_arena *arena = nnv_arena_new();
     const char *seen[4];
     for (int k = 0; k < 4; k++) {
-        struct nnv_single w = {.op = nnv_op_by_name("CONV_2D"), .mode = NNV_FILL_REFUSED, .index = 2 * k, .seed = 1};
+        struct nnv_single w = {
+            .op = nnv_op_by_name("CONV_2D"), .mode = NNV_FILL_REFUSED, .index = NNV_REFUSED_GROUPS * k, .seed = 1};
         seen[k] = build(&w, arena)->source;
         for (int j = 0; j < k; j++) assert_string_not_equal(seen[j], seen[k]);
     }
@@ -36,7 +37,7 @@ static void test_refused_weights_are_twice_as_many(void **state) {
     (void)state;
     struct nnv_arena *arena = nnv_arena_new();
     int found = 0;
-    for (int k = 0; k < 2 * NNV_REFUSED_KINDS; k++) {
+    for (int k = 0; k < NNV_REFUSED_GROUPS * NNV_REFUSED_KINDS; k++) {
         struct nnv_single w = {
             .op = nnv_op_by_name("DEPTHWISE_CONV_2D"), .mode = NNV_FILL_REFUSED, .index = k, .seed = 1};
         const struct nnv_spec *s = build(&w, arena);
@@ -50,7 +51,7 @@ static void test_refused_weights_are_twice_as_many(void **state) {
     nnv_arena_free(arena);
 }
 
-/* What may be by itself, but not beside the rest, is a mistake of every second case. */
+/* What may be by itself, but not beside the rest, is a mistake of every third case. */
 static void test_refused_combinations(void **state) {
     static const struct {
         const char *op;
@@ -67,7 +68,7 @@ static void test_refused_combinations(void **state) {
     struct nnv_arena *arena = nnv_arena_new();
     for (size_t i = 0; i < sizeof combinations / sizeof *combinations; i++) {
         bool found = false;
-        for (int k = 1; k < 16 && !found; k += 2) {
+        for (int k = 1; k < 24 && !found; k += NNV_REFUSED_GROUPS) {
             struct nnv_single w = {.op = nnv_op_by_name(combinations[i].op),
                                    .sig = combinations[i].sig,
                                    .mode = NNV_FILL_REFUSED,
@@ -85,7 +86,7 @@ static void test_refused_flags_are_both_set(void **state) {
     (void)state;
     struct nnv_arena *arena = nnv_arena_new();
     int found = 0;
-    for (int k = 1; k < 16; k += 2) {
+    for (int k = 1; k < 24; k += NNV_REFUSED_GROUPS) {
         struct nnv_single w = {
             .op = nnv_op_by_name("RESIZE_BILINEAR"), .mode = NNV_FILL_REFUSED, .index = k, .seed = 1};
         const struct nnv_spec *s = build(&w, arena);
@@ -107,12 +108,64 @@ static void test_refused_flags_are_both_set(void **state) {
     nnv_arena_free(arena);
 }
 
+/* The number that differs from the valid model's, one step back. */
+static const int32_t *step_back(const struct nnv_spec *s, struct nnv_operand *copy, uint32_t *operand,
+                                struct nnv_arena *arena) {
+    for (uint32_t i = 0; i < s->model.main.noperands; i++) {
+        const struct nnv_operand *now = &s->model.main.operands[i], *was = &s->valid->main.operands[i];
+        if (!now->data || memcmp(now->data, was->data, now->bytes) == 0) continue;
+        int32_t *numbers = nnv_arena_copy(arena, now->data, now->bytes);
+        const int32_t *before = was->data;
+        size_t at = 0;
+        while (numbers[at] == before[at]) at++;
+        numbers[at] += numbers[at] > before[at] ? -1 : 1;
+        *copy = *now;
+        copy->data = numbers;
+        *operand = i;
+        return &numbers[at];
+    }
+    return NULL;
+}
+
+/* Numbers are just beyond a limit: refused, and allowed one step before; there is room for what would be computed. */
+static void test_refused_numbers_are_just_beyond(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    size_t nops, found = 0, reflected = 0;
+    const struct nnv_op *const *ops = nnv_ops(&nops);
+    for (size_t i = 0; i < nops; i++)
+        for (int k = 2; k < 24; k += NNV_REFUSED_GROUPS) {
+            struct nnv_single w = {
+                .op = ops[i], .sig = k % ops[i]->nsigs, .mode = NNV_FILL_REFUSED, .index = k, .seed = 1};
+            struct nnv_spec *s = build(&w, arena);
+            if (strcmp(s->source, "a number just beyond its limit") != 0) continue;
+            uint32_t operand = 0;
+            struct nnv_operand allowed;
+            assert_int_equal(nnv_validate(&s->model, arena, NULL, NULL), NNV_INVALID);
+            if (!step_back(s, &allowed, &operand, arena)) fail_msg("%s %d: no number differs", ops[i]->name, k);
+            struct nnv_operand *o = &s->model.main.operands[operand];
+            const int32_t *numbers = o->data;
+            const struct nnv_operand *x = &s->model.main.operands[0];
+            for (uint32_t e = 0; ops[i]->code == ANEURALNETWORKS_MIRROR_PAD && o->rank == 2 && e < 2 * x->rank; e++)
+                reflected += numbers[e] == (int32_t)x->dims[e / 2];
+            *o = allowed;
+            assert_int_equal(nnv_validate(&s->model, arena, NULL, NULL), NNV_OK);
+            assert_true(s->outputs[0].rank == 0 || s->outputs[0].dims[0] == 0 || s->outputs[0].dims[0] >= 16);
+            found++;
+            nnv_arena_reset(arena);
+        }
+    assert_true(found > nops);
+    assert_true(reflected > 0); /* REFLECT pads by less than there is */
+    nnv_arena_free(arena);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused_cases_differ),
         cmocka_unit_test(test_refused_weights_are_twice_as_many),
         cmocka_unit_test(test_refused_combinations),
         cmocka_unit_test(test_refused_flags_are_both_set),
+        cmocka_unit_test(test_refused_numbers_are_just_beyond),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
