@@ -303,6 +303,7 @@ static const struct nnv_cause_condition *read_condition(const json_t *said, stru
     c->situation = kept_text(said, "situation", arena);
     c->elements = kept_text(said, "elements", arena);
     c->peculiar = json_is_true(json_object_get(said, "peculiar"));
+    c->often = json_is_true(json_object_get(said, "often"));
     return c;
 }
 

@@ -39,6 +39,7 @@ struct nnv_cause_condition {
     size_t terms;
     const char *elements; /**< of the answers: "in elements where input > 5", or NULL */
     bool peculiar;        /**< elements has bounds that another cause hardly has */
+    bool often;           /**< it says of all, or most, of the cases that they fail, and no more */
 };
 
 /** What explained.json says of a failure. */

@@ -255,6 +255,9 @@ static void add_tensor(struct nnv_attribute_list *l, const struct nnv_spec *spec
     nnv_add_word(l, name, FROM_MODEL, lifetime_of(o));
     if (i > 0) nnv_add_word(l, NNV_NAME("type of %s", name), FROM_MODEL, nnv_type(o->type)->tag);
     add_extents(l, name, &a->shape, filter ? filters : extents, i == 0 ? FROM_SHAPE : FROM_SHAPE + 1);
+    if (nnv_shape_known(&a->shape) && a->shape.rank > 0)
+        nnv_add_number(l, NNV_NAME("bytes along the last extent of %s", name), FROM_SHAPE + 2,
+                       (double)nnv_type(o->type)->size * a->shape.dims[a->shape.rank - 1]);
     nnv_add_encoding(l, name, o, c->out[0].operand);
     nnv_add_centred(l, name, o);
     if (nnv_slot_is_number(slot)) add_integers(l, name, data, bytes);

@@ -163,21 +163,23 @@ static void add_scaling(struct nnv_attribute_list *l, const struct nnv_call *c, 
 /** Axes that are walked backwards, ends that count from behind, with the bits of masks that are about them. */
 static void add_steps(struct nnv_attribute_list *l, const struct nnv_call *c) {
     static const char *const list[] = {"begin", "end"}, *const mask[] = {"begin mask", "end mask"};
+    const struct nnv_shape *x = &c->in[0].shape;
     double step[NNV_MAX_RANK], v[NNV_MAX_RANK];
     const size_t n = integers(c, "strides", step);
     bool back = false;
     for (size_t d = 0; d < n; d++) back = back || step[d] < 0;
-    if (n == 0) return;
+    if (n == 0 || !nnv_shape_known(x)) return;
     nnv_add_flag(l, "an axis is read backwards", FROM_SHAPE, back, "no axis is read backwards");
     for (int i = 0; i < 2; i++) {
         if (integers(c, list[i], v) != n || !has(c, mask[i])) continue;
         const uint32_t bits = (uint32_t)named(c, mask[i]);
-        bool negative = false, upwards = false, masked = false;
+        bool negative = false, upwards = false, masked = false, outside = false;
         for (size_t d = 0; d < n; d++) {
             const bool counts = !(bits >> d & 1);
             negative = negative || (v[d] < 0 && counts);
             upwards = upwards || (v[d] < 0 && counts && step[d] > 0);
             masked = masked || (step[d] < 0 && !counts);
+            outside = outside || (d < x->rank && counts && step[d] < 0 && v[d] >= x->dims[d]);
         }
         nnv_add_flag(l, NNV_NAME("a number of %s that counts is negative", list[i]), FROM_SHAPE, negative,
                      NNV_NAME("no number of %s that counts is negative", list[i]));
@@ -185,6 +187,8 @@ static void add_steps(struct nnv_attribute_list *l, const struct nnv_call *c) {
                      upwards, NULL);
         nnv_add_flag(l, NNV_NAME("an axis that is read backwards has its %s masked", list[i]), FROM_SHAPE, masked,
                      NULL);
+        nnv_add_flag(l, NNV_NAME("an axis that is read backwards has its %s behind the last place", list[i]),
+                     FROM_SHAPE, outside, NULL);
     }
 }
 

@@ -36,12 +36,13 @@ void nnv_add_encoding(struct nnv_attribute_list *l, const char *whose, const str
 
 void nnv_add_shared_encoding(struct nnv_attribute_list *l, const struct nnv_call *c) {
     const struct nnv_operand *y = c->out[0].operand;
-    bool any = false, same = true, moved = false;
+    bool any = false, same = true, moved = false, shifted = false;
     for (uint32_t i = 0; i < c->nin; i++) {
         const struct nnv_operand *o = c->in[i].present ? c->in[i].operand : NULL;
         if (!o || o->type != y->type) continue;
         any = true;
         same = same && fabsf(o->scale - y->scale) <= 0 && o->zero_point == y->zero_point;
+        shifted = shifted || (fabsf(o->scale - y->scale) <= 0 && o->zero_point != y->zero_point);
         for (uint32_t k = 0; k < i; k++) { /* tables of codes may be kept by the scale alone */
             const struct nnv_operand *p = c->in[k].present ? c->in[k].operand : o;
             moved = moved || (p->type == o->type && fabsf(p->scale - o->scale) <= 0 && p->zero_point != o->zero_point);
@@ -50,6 +51,7 @@ void nnv_add_shared_encoding(struct nnv_attribute_list *l, const struct nnv_call
     if (!any || !nnv_is_quant(y->type)) return;
     nnv_add_flag(l, "all inputs have the scale and zero point of the output", FROM_QUANT, same,
                  "an input and the output have other scales or zero points");
+    nnv_add_flag(l, "an input has the scale of the output, but another zero point", FROM_QUANT, shifted, NULL);
     nnv_add_flag(l, "two inputs of one scale have different zero points", FROM_QUANT, moved, NULL);
 }
 

@@ -206,7 +206,7 @@ static bool tell(struct comparing *x, struct nnv_separation *cause, bool all, st
         cause->refuted = true;
     else if (cause->steps)
         ok = ok && find_steps(x, where, arena);
-    if (where->kind == NNV_WHERE_UNKNOWN && !contrary && 10 * x->npassing <= x->nfailing)
+    if (where->kind == NNV_WHERE_UNKNOWN && !contrary && x->nfailing >= LEAST && 3 * x->npassing <= 2 * x->nfailing)
         *where = (struct nnv_where){.kind = NNV_WHERE_NEARLY, .part = x->nfailing, .whole = x->nfailing + x->npassing};
     return ok;
 }

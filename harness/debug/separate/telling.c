@@ -159,7 +159,8 @@ void nnv_where_tell(const struct nnv_where *w, struct nnv_text *to) {
         nnv_text_addf(to, "in all %zu cases", w->whole);
         break;
     case NNV_WHERE_NEARLY:
-        nnv_text_addf(to, "in nearly all cases (%zu of %zu)", w->part, w->whole);
+        nnv_text_addf(to, "in %s cases (%zu of %zu)", 10 * w->part >= 9 * w->whole ? "nearly all" : "most", w->part,
+                      w->whole);
         break;
     case NNV_WHERE_STEPS:
         tell_steps(w, to);
@@ -191,6 +192,7 @@ void nnv_where_write(const struct nnv_where *w, struct nnv_json_out *j) {
         if (w->kind == NNV_WHERE_STEPS) tell_steps(w, &text);
         nnv_json_string(j, "situation", w->kind == NNV_WHERE_STEPS ? text.data : not_alone);
     }
+    if (w->kind == NNV_WHERE_ALL || w->kind == NNV_WHERE_NEARLY) nnv_json_bool(j, "often", true);
     if (w->elements.terms > 0) {
         nnv_text_clear(&text);
         nnv_text_add(&text, nouns[NNV_ELEMENTS].only);

@@ -51,7 +51,7 @@ enum nnv_where_kind {
     NNV_WHERE_UNKNOWN,
     NNV_WHERE_CONDITION,
     NNV_WHERE_ALL,    /**< whole: all cases fail */
-    NNV_WHERE_NEARLY, /**< part of whole fail */
+    NNV_WHERE_NEARLY, /**< part of whole fail: nearly all, or at least most */
     NNV_WHERE_STEPS,  /**< in these kinds of steps */
     NNV_WHERE_ALONE,  /**< part of whole pass when they run again, each alone */
 };

@@ -124,6 +124,15 @@ static bool add_common_elements(const struct nnv_grouping *g, uint32_t n, size_t
     return all || most;
 }
 
+/** True if nearly all cases of the bug are of buckets of which most cases fail. */
+static bool is_often(const struct nnv_grouping *g, uint32_t n, size_t count) {
+    const struct nnv_buckets *all = &g->bugs->buckets;
+    size_t cases = 0;
+    for (uint32_t b = n; b < all->map.count; b++)
+        if (nnv_group_root(g, b) == n && all->item[b].where && all->item[b].where->often) cases += all->item[b].count;
+    return 10 * cases >= 9 * count;
+}
+
 /** Of the fullest bucket of the bug that has one: the first. NULL: none has. */
 static const struct nnv_cause_condition *first_condition(const struct nnv_grouping *g, uint32_t n) {
     const struct nnv_buckets *all = &g->bugs->buckets;
@@ -152,6 +161,7 @@ static bool tell_common_condition(const struct nnv_grouping *g, uint32_t n, stru
     for (uint32_t b = n; b < all->map.count && !elements; b++)
         if (nnv_group_root(g, b) == n && all->item[b].where && all->item[b].where->elements)
             elements = add_common_elements(g, n, bug->count, all->item[b].where->elements, &t);
+    if (t.len == 0 && is_often(g, n, bug->count)) nnv_text_add(&t, "in most cases");
     bug->where = t.len > 0 && !t.failed ? nnv_arena_strdup(all->arena, t.data) : NULL;
     const bool ok = !t.failed && (bug->where || t.len == 0);
     nnv_text_free(&t);

@@ -71,12 +71,16 @@ static void several_kept(struct nnv_exec *x) {
     nnv_exec_end(x, &p.run);
 }
 
-/** A token that was released names other memory the next time. */
+/** A token that was released names other memory the next time: the least and the largest one, too. */
 static void reuse_tokens(struct nnv_exec *x, enum nnv_pool_kind kind) {
-    static const int64_t tokens[] = {7, 8};
+    static const int64_t tokens[][2] = {{7, 8}, {0, INT64_MAX}, {1, 0}};
+    enum { USES = 4, SETS = sizeof tokens / sizeof *tokens };
     struct pair p;
     bool ok = make_pair(x, kind, &p);
-    for (int i = 0; i < 4 && ok; i++) ok = run_one(x, &p, i % 2, tokens) && forget(x, &p, 8) && forget(x, &p, 7);
+    for (int i = 0; i < USES * SETS && ok; i++) {
+        const int64_t *own = tokens[i / USES];
+        ok = run_one(x, &p, i % 2, own) && forget(x, &p, own[1]) && forget(x, &p, own[0]);
+    }
     nnv_exec_end(x, &p.run);
 }
 static void token_reused(struct nnv_exec *x) { reuse_tokens(x, NNV_POOL_FD_ONLY); }

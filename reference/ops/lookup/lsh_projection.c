@@ -128,22 +128,24 @@ static enum nnv_status eval(struct nnv_kernel *k, struct nnv_err *err) {
     return NNV_OK;
 }
 
-static const struct nnv_factor factors[] = {{.name = "functions", NNV_VALUES(4, 1, 8), NNV_SIZES(16, 17, 64)},
-                                            {.name = "bits", NNV_VALUES(8, 1, 3, 16)},
-                                            {.name = "rows", NNV_VALUES(4, 1, 17), NNV_SIZES(33, 65, 129)},
-                                            {.name = "width", NNV_VALUES(2, 1, 5, 13, 30), NNV_SIZES(64, 65, 257)},
-                                            {.name = "kind", NNV_WORDS("dense", "sparse", "deprecated")}};
+static const struct nnv_factor factors[] = {
+    {.name = "functions", NNV_VALUES(4, 1, 8), NNV_SIZES(16, 17, 64)},
+    {.name = "bits", NNV_VALUES(8, 1, 3, 16)},
+    {.name = "rows", NNV_VALUES(4, 1, 17), NNV_SIZES(33, 65, 129)},
+    {.name = "width", NNV_VALUES(2, 1, 5, 13, 30), NNV_SIZES(3, 6, 7, 12, 14, 15, 28, 29, 60, 64, 65, 257)},
+    {.name = "kind", NNV_WORDS("dense", "sparse", "deprecated")}};
 static const char *const variants[] = {"dense", "sparse", "sparse_deprecated", NULL};
 
 static void sample(struct nnv_sample *s) {
-    /* Row lengths such that the keys go through every length class of the hash. */
-    static const uint32_t lengths[] = {2, 5, 1, 13, 30};
+    /* Row lengths such that the keys, which are 4 bytes longer, go through every length class of the hash, to its end.
+     */
+    static const uint32_t lengths[] = {2, 5, 1, 13, 30, 3, 6, 12};
     bool dense = nnv_sample_is(s, "dense");
     uint32_t rows = nnv_row_extent(s, "rows", nnv_sample_dim(s, 2, 7));
     uint32_t functions = nnv_row_extent(s, "functions", nnv_sample_dim(s, 3, 9));
     uint32_t bits = nnv_row_extent(s, "bits", nnv_sample_dim(s, 2, 9));
     nnv_sample_tensor(s, HASH, 2, (uint32_t[]){functions, bits});
-    nnv_sample_tensor(s, INPUT, 2, (uint32_t[]){rows, nnv_row_extent(s, "width", lengths[s->index % 5])});
+    nnv_sample_tensor(s, INPUT, 2, (uint32_t[]){rows, nnv_row_extent(s, "width", lengths[s->index % 8])});
     if (dense) nnv_sample_tensor(s, WEIGHT, 1, &rows);
     nnv_sample_scalar(s, TYPE, dense ? DENSE : nnv_sample_is(s, "deprecated") ? SPARSE_DEPRECATED : SPARSE);
 }

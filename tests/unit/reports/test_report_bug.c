@@ -224,6 +224,15 @@ static void one_condition_is_one_bug(void **state) {
     CHECK("00", {"ADD", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", " TOLD_AS("in all 3 cases")},
           {"MUL", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", " TOLD_AS("in all 5 cases")});
     assert_string_equal(first.where ? "told" : "not", "not");
+    /* but that most fail, of each */
+#define OFTEN(words) "\"op\": \"\", \"words\": \"lost\", \"often\": true, " TOLD_AS(words)
+    CHECK("00", {"ADD", "float32", VALUES, NULL, OFTEN("in all 3 cases")},
+          {"MUL", "float32", VALUES, NULL, OFTEN("in most cases (3 of 5)")});
+    assert_string_equal(first.where, "in most cases");
+    CHECK("00", {"ADD", "float32", VALUES, NULL, OFTEN("in all 3 cases")},
+          {"MUL", "float32", VALUES, NULL, "\"op\": \"\", \"words\": \"lost\", " TOLD_AS("only where rank = 3")});
+    assert_string_equal(first.where ? "told" : "not", "not");
+#undef OFTEN
 }
 
 static void one_wording_is_one_bug(void **state) {

@@ -91,7 +91,7 @@ static void test_written(void **state) {
                   "{\"where\":\"mostly where stride is 2x2 and channels >= 228 (not at 127) (8 of 9 failures)\","
                   "\"terms\":[\"stride is 2x2\",\"channels >= 228\"]}");
     check_written(&(struct nnv_where){.kind = NNV_WHERE_ALL, .whole = 3, .elements = high},
-                  "{\"where\":\"in all 3 cases; in elements where input > 8191\","
+                  "{\"where\":\"in all 3 cases; in elements where input > 8191\",\"often\":true,"
                   "\"elements\":\"in elements where input > 8191\",\"peculiar\":true}");
     check_written(&(struct nnv_where){.kind = NNV_WHERE_STEPS, .steps = steps, .count = 1},
                   "{\"where\":\"only in bursts\",\"situation\":\"only in bursts\"}");
