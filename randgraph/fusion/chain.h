@@ -85,6 +85,10 @@ void nnv_chain_transpose_conv(struct nnv_chain *c, int arg);
 void nnv_chain_fc(struct nnv_chain *c, int stored);
 void nnv_chain_matmul(struct nnv_chain *c, int arg);
 void nnv_chain_pool(struct nnv_chain *c, int code);
+/* the same of images NCHW */
+void nnv_chain_conv_planes(struct nnv_chain *c, int arg);
+void nnv_chain_depthwise_planes(struct nnv_chain *c, int arg);
+void nnv_chain_pool_planes(struct nnv_chain *c, int code);
 /** A convolution of x with a k x k filter, stride 1, which keeps the image (SAME) or not. */
 uint32_t nnv_chain_conv_of(struct nnv_chain *c, uint32_t x, uint32_t k, uint32_t channels, bool same);
 uint32_t nnv_chain_fc_of(struct nnv_chain *c, uint32_t x, uint32_t size, uint32_t units);

@@ -7,17 +7,18 @@
 /* A window over the image, and how it goes. */
 struct window {
     int kh, kw, sh, sw, dh, dw;
-    bool same;
-    int pad[4]; /* left, right, top, bottom; all -1: implicit */
+    bool same, planes; /* planes: the image is NCHW */
+    int pad[4];        /* left, right, top, bottom; all -1: implicit */
 };
 
 static int smaller(int a, int b) { return a < b ? a : b; }
 
 /* Common windows most often; one that is as large as the image at most. */
-static struct window draw_window(struct nnv_chain *c, bool pool) {
+static struct window draw_window(struct nnv_chain *c, bool pool, bool planes) {
     static const int sizes[][2] = {{3, 3}, {3, 3}, {1, 1}, {2, 2}, {5, 5}, {1, 3}, {3, 1}, {3, 2}};
     static const int strides[][2] = {{1, 1}, {2, 2}, {1, 1}, {2, 1}, {2, 2}, {1, 2}};
-    const int h = (int)nnv_chain_extent(c, c->at, 1), w = (int)nnv_chain_extent(c, c->at, 2);
+    const int first = planes ? 2 : 1;
+    const int h = (int)nnv_chain_extent(c, c->at, first), w = (int)nnv_chain_extent(c, c->at, first + 1);
     const int *k = sizes[nnv_chain_int(c, 0, 7)], *s = strides[nnv_chain_int(c, 0, 5)];
     const bool dilated = nnv_chain_chance(c, 0.15), one = nnv_chain_chance(c, 0.5);
     if (pool && k[0] * k[1] == 1) k = sizes[3];
@@ -28,6 +29,7 @@ static struct window draw_window(struct nnv_chain *c, bool pool) {
                          .dh = 1,
                          .dw = 1,
                          .same = nnv_chain_chance(c, 0.5),
+                         .planes = planes,
                          .pad = {-1, -1, -1, -1}};
     if (dilated && !pool && s[0] * s[1] == 1 && 2 * (win.kh - 1) < h && 2 * (win.kw - 1) < w) {
         win.dw = 2;
@@ -37,6 +39,8 @@ static struct window draw_window(struct nnv_chain *c, bool pool) {
     }
     return win;
 }
+
+static uint32_t depth_of(const struct nnv_chain *c, bool planes) { return nnv_chain_extent(c, c->at, planes ? 1 : 3); }
 
 /* Appends padding and strides; returns how many inputs there are. */
 static uint32_t put_window(struct nnv_chain *c, const struct window *w, uint32_t *in, uint32_t n) {
@@ -49,9 +53,11 @@ static uint32_t put_window(struct nnv_chain *c, const struct window *w, uint32_t
     return n;
 }
 
+/* Appends layout and dilations, as far as they are not the usual ones. */
 static uint32_t put_dilation(struct nnv_chain *c, const struct window *w, uint32_t *in, uint32_t n) {
-    if (w->dw == 1 && w->dh == 1) return n;
-    in[n++] = nnv_chain_scalar(c, ANEURALNETWORKS_BOOL, 0);
+    const bool dilated = w->dw != 1 || w->dh != 1;
+    if (dilated || w->planes) in[n++] = nnv_chain_scalar(c, ANEURALNETWORKS_BOOL, w->planes);
+    if (!dilated) return n;
     in[n++] = nnv_chain_i32(c, w->dw);
     in[n++] = nnv_chain_i32(c, w->dh);
     return n;
@@ -64,10 +70,10 @@ static uint32_t weights(struct nnv_chain *c, bool stored, uint32_t rank, const u
     return stored ? nnv_chain_stored(c, rank, dims, most) : nnv_chain_filter(c, rank, dims, dim, most);
 }
 
-void nnv_chain_conv(struct nnv_chain *c, int stored) {
+static void conv(struct nnv_chain *c, bool stored, bool planes) {
     static const uint32_t channels[] = {4, 8, 3, 5};
-    const struct window w = draw_window(c, false);
-    const uint32_t depth = nnv_chain_extent(c, c->at, 3), n = channels[nnv_chain_int(c, 0, 3)];
+    const struct window w = draw_window(c, false, planes);
+    const uint32_t depth = depth_of(c, planes), n = channels[nnv_chain_int(c, 0, 3)];
     const uint32_t dims[] = {n, (uint32_t)w.kh, (uint32_t)w.kw, depth};
     uint32_t in[16] = {c->at}, count = 3;
     in[1] = weights(c, stored, 4, dims, 0, weight_range(dims[1] * dims[2] * depth));
@@ -78,9 +84,16 @@ void nnv_chain_conv(struct nnv_chain *c, int stored) {
     c->at = nnv_chain_add(c, ANEURALNETWORKS_CONV_2D, count, in);
 }
 
-void nnv_chain_depthwise(struct nnv_chain *c, int stored) {
-    const struct window w = draw_window(c, false);
-    const uint32_t depth = nnv_chain_extent(c, c->at, 3), multiplier = nnv_chain_chance(c, 0.7) ? 1 : 2;
+void nnv_chain_conv(struct nnv_chain *c, int stored) { conv(c, stored != 0, false); }
+
+void nnv_chain_conv_planes(struct nnv_chain *c, int arg) {
+    (void)arg;
+    conv(c, false, true);
+}
+
+static void depthwise(struct nnv_chain *c, bool stored, bool planes) {
+    const struct window w = draw_window(c, false, planes);
+    const uint32_t depth = depth_of(c, planes), multiplier = nnv_chain_chance(c, 0.7) ? 1 : 2;
     const uint32_t dims[] = {1, (uint32_t)w.kh, (uint32_t)w.kw, depth * multiplier};
     uint32_t in[16] = {c->at}, count = 3;
     in[1] = weights(c, stored, 4, dims, 3, weight_range(dims[1] * dims[2]));
@@ -92,9 +105,16 @@ void nnv_chain_depthwise(struct nnv_chain *c, int stored) {
     c->at = nnv_chain_add(c, ANEURALNETWORKS_DEPTHWISE_CONV_2D, count, in);
 }
 
+void nnv_chain_depthwise(struct nnv_chain *c, int stored) { depthwise(c, stored != 0, false); }
+
+void nnv_chain_depthwise_planes(struct nnv_chain *c, int arg) {
+    (void)arg;
+    depthwise(c, false, true);
+}
+
 void nnv_chain_grouped(struct nnv_chain *c, int arg) {
     (void)arg;
-    struct window w = draw_window(c, false);
+    struct window w = draw_window(c, false, false);
     const uint32_t depth = nnv_chain_extent(c, c->at, 3), groups = depth % 2 ? depth : 2;
     const uint32_t dims[] = {2 * groups, (uint32_t)w.kh, (uint32_t)w.kw, depth / groups};
     uint32_t in[16] = {c->at}, count = 3;
@@ -109,7 +129,7 @@ void nnv_chain_grouped(struct nnv_chain *c, int arg) {
 
 void nnv_chain_transpose_conv(struct nnv_chain *c, int arg) {
     (void)arg;
-    struct window w = draw_window(c, false);
+    struct window w = draw_window(c, false, false);
     const uint32_t depth = nnv_chain_extent(c, c->at, 3);
     const uint32_t dims[] = {4, (uint32_t)w.kh, (uint32_t)w.kw, depth};
     uint32_t in[16] = {c->at}, count = 3;
@@ -174,11 +194,16 @@ void nnv_chain_matmul(struct nnv_chain *c, int arg) {
     c->at = NNV_CHAIN_ADD(c, BATCH_MATMUL, x, y, no, nnv_chain_scalar(c, ANEURALNETWORKS_BOOL, turned));
 }
 
-void nnv_chain_pool(struct nnv_chain *c, int code) {
-    const struct window w = draw_window(c, true);
+static void pool(struct nnv_chain *c, int code, bool planes) {
+    const struct window w = draw_window(c, true, planes);
     uint32_t in[12] = {c->at}, count = put_window(c, &w, in, 1);
     in[count++] = nnv_chain_i32(c, w.kw);
     in[count++] = nnv_chain_i32(c, w.kh);
     in[count++] = nnv_chain_activation(c);
+    if (planes) in[count++] = nnv_chain_scalar(c, ANEURALNETWORKS_BOOL, 1);
     c->at = nnv_chain_add(c, code, count, in);
 }
+
+void nnv_chain_pool(struct nnv_chain *c, int code) { pool(c, code, false); }
+
+void nnv_chain_pool_planes(struct nnv_chain *c, int code) { pool(c, code, true); }

@@ -239,12 +239,14 @@ static void mean(struct nnv_chain *c, int arg) {
     c->at = NNV_CHAIN_ADD(c, MEAN, c->at, on, nnv_chain_i32(c, 1));
 }
 
-static void softmax(struct nnv_chain *c, int arg) {
-    (void)arg;
-    const bool half = nnv_chain_operand(c, c->at)->type == ANEURALNETWORKS_TENSOR_FLOAT16;
-    c->at = NNV_CHAIN_ADD(
-        c, SOFTMAX, c->at,
-        nnv_chain_scalar(c, half ? ANEURALNETWORKS_FLOAT16 : ANEURALNETWORKS_FLOAT32, nnv_chain_int(c, 1, 3) / 2.0));
+/* Along the last axis, or any that is named. */
+static void softmax(struct nnv_chain *c, int any_axis) {
+    const struct nnv_operand *o = nnv_chain_operand(c, c->at);
+    const int32_t real = o->type == ANEURALNETWORKS_TENSOR_FLOAT16 ? ANEURALNETWORKS_FLOAT16 : ANEURALNETWORKS_FLOAT32;
+    const int last = (int)o->rank - 1;
+    uint32_t in[3] = {c->at, nnv_chain_scalar(c, real, nnv_chain_int(c, 1, 3) / 2.0)}, count = 2;
+    if (any_axis) in[count++] = nnv_chain_i32(c, nnv_chain_int(c, last > 0, last));
+    c->at = nnv_chain_add(c, ANEURALNETWORKS_SOFTMAX, count, in);
 }
 
 static void depth(struct nnv_chain *c, int code) {
@@ -285,6 +287,8 @@ static void to_type(struct nnv_chain *c, int arg) {
 const struct nnv_chain_step nnv_chain_steps[] = {
     ONE("conv", nnv_chain_conv, 0, 4, CONV_2D),
     ONE("depthwise", nnv_chain_depthwise, 0, 4, DEPTHWISE_CONV_2D),
+    ONE("conv_nchw", nnv_chain_conv_planes, 0, 4, CONV_2D),
+    ONE("depthwise_nchw", nnv_chain_depthwise_planes, 0, 4, DEPTHWISE_CONV_2D),
     ONE("grouped_conv", nnv_chain_grouped, 0, 4, GROUPED_CONV_2D),
     ONE("transpose_conv", nnv_chain_transpose_conv, 0, 4, TRANSPOSE_CONV_2D),
     ONE("fc", nnv_chain_fc, 0, 0, FULLY_CONNECTED),
@@ -320,9 +324,12 @@ const struct nnv_chain_step nnv_chain_steps[] = {
     ONE("hard_swish", unary, C(HARD_SWISH), 0, HARD_SWISH),
     ONE("prelu", prelu, 0, 0, PRELU),
     ONE("softmax", softmax, 0, 0, SOFTMAX),
+    ONE("softmax_axis", softmax, 1, 0, SOFTMAX),
     ONE("avg_pool", nnv_chain_pool, C(AVERAGE_POOL_2D), 4, AVERAGE_POOL_2D),
     ONE("max_pool", nnv_chain_pool, C(MAX_POOL_2D), 4, MAX_POOL_2D),
     ONE("l2_pool", nnv_chain_pool, C(L2_POOL_2D), 4, L2_POOL_2D),
+    ONE("avg_pool_nchw", nnv_chain_pool_planes, C(AVERAGE_POOL_2D), 4, AVERAGE_POOL_2D),
+    ONE("max_pool_nchw", nnv_chain_pool_planes, C(MAX_POOL_2D), 4, MAX_POOL_2D),
     ONE("mean", mean, 0, 0, MEAN),
     ONE("resize", resize, 0, 4, RESIZE_BILINEAR),
     ONE("pad", pad, C(PAD), 0, PAD),

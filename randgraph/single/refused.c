@@ -178,8 +178,9 @@ static void open_outputs(struct draft *d) {
     }
 }
 
-/* Moves the number upwards, or downwards, to the first that the rules refuse; false: they take all that are near. */
-static bool go_beyond(struct draft *d, int32_t *number, int32_t step) {
+/* Moves the number upwards, or downwards, to the first that the rules refuse. False: they take all that are near, or
+ * refuse one that must be positive before it is 0, for another reason. */
+static bool go_beyond(struct draft *d, int32_t *number, int32_t step, bool positive) {
     enum { NEAR = 1 << 8 };
     const int32_t was = *number;
     int32_t good = 0, bad = 1;
@@ -194,25 +195,39 @@ static bool go_beyond(struct draft *d, int32_t *number, int32_t step) {
             bad = middle;
     }
     *number = was + step * bad;
-    return validate(d) == NNV_INVALID;
+    return validate(d) == NNV_INVALID && (!positive || *number == 0);
 }
 
-/* The place-th way to move a constant INT32, scalar or one of a list; *ways: how many there are. NULL: no memory. */
-static int32_t *number_at(struct draft *d, uint32_t place, uint32_t *ways) {
+/* The ways that a number of the input may leave its limits by: bit 0 upwards, bit 1 downwards. Of others NNAPI's own
+ * implementation takes some, or its documentation says nothing. */
+static uint32_t ways_of(struct draft *d, uint32_t i) {
+    enum { UPWARDS = 1, DOWNWARDS = 2 };
+    const struct nnv_slot *slot = d->slots[d->op->in[i]];
+    const struct nnv_operand *o = input(d, i);
+    if (!nnv_is_constant(o)) return 0;
+    if (o->type == ANEURALNETWORKS_TENSOR_INT32) return slot->flags & NNV_LIMITED ? UPWARDS | DOWNWARDS : 0;
+    if (o->type != ANEURALNETWORKS_INT32) return 0;
+    return slot->rule == NNV_AXIS ? UPWARDS | DOWNWARDS : slot->rule == NNV_POSITIVE ? DOWNWARDS : 0;
+}
+
+/* The number that goes the place-th way, its *step, and whether it must be *positive; *places: how many ways there are.
+ * NULL: none, or no memory. */
+static int32_t *number_at(struct draft *d, uint32_t place, uint32_t *places, int32_t *step, bool *positive) {
     int32_t *found = NULL;
-    *ways = 0;
+    *places = 0;
     for (uint32_t i = 0; i < d->op->nin && d->slots; i++) {
         struct nnv_operand *o = input(d, i);
-        const bool list = o->type == ANEURALNETWORKS_TENSOR_INT32 && nnv_slot_is_number(d->slots[d->op->in[i]]);
-        if (!nnv_is_constant(o) || (!list && (o->type != ANEURALNETWORKS_INT32 || is_code(d, i)))) continue;
-        const uint32_t own = 2 * (uint32_t)(o->bytes / sizeof(int32_t));
-        if (place >= *ways && place < *ways + own) {
+        const uint32_t ways = ways_of(d, i), each = (ways & 1) + (ways >> 1);
+        const uint32_t own = each * (uint32_t)(o->bytes / sizeof(int32_t));
+        if (place >= *places && place < *places + own) {
             int32_t *numbers = nnv_arena_copy(d->arena, o->data, o->bytes);
             if (!numbers) return NULL;
             o->data = numbers;
-            found = &numbers[(place - *ways) / 2];
+            found = &numbers[(place - *places) / each];
+            *step = ways == 3 ? ((place - *places) % 2 ? -1 : 1) : ways == 1 ? 1 : -1;
+            *positive = ways == 2;
         }
-        *ways += own;
+        *places += own;
     }
     return found;
 }
@@ -221,16 +236,18 @@ static int32_t *number_at(struct draft *d, uint32_t place, uint32_t *ways) {
 static bool number_beyond(struct draft *d) {
     enum { TRIES = 6 };
     const struct draft was = *d;
-    uint32_t ways;
-    number_at(d, UINT32_MAX, &ways);
-    for (uint32_t k = 0; k < ways && k < TRIES; k++) {
-        const uint32_t place = ((uint32_t)d->turn + k) % ways;
+    uint32_t places;
+    int32_t step;
+    bool positive = false;
+    number_at(d, UINT32_MAX, &places, &step, &positive);
+    for (uint32_t k = 0; k < places && k < TRIES; k++) {
+        const uint32_t place = ((uint32_t)d->turn + k) % places;
         struct nnv_operand *operands = nnv_arena_copy(d->arena, was.s.operands, was.s.noperands * sizeof *operands);
         if (!operands) return false;
         d->s.operands = operands;
         open_outputs(d);
-        int32_t *number = number_at(d, place, &ways);
-        if (number && go_beyond(d, number, place % 2 ? -1 : 1)) return true;
+        int32_t *number = number_at(d, place, &places, &step, &positive);
+        if (number && go_beyond(d, number, step, positive)) return true;
     }
     return false;
 }

@@ -108,6 +108,7 @@ enum nnv_slot_flags {
     NNV_PARAM = 8,     /**< usually a constant: filter, bias, weights, shape, axes */
     NNV_IGNORED = 16,  /**< an output whose contents are the implementation's own (LSTM's scratch): never compared */
     NNV_ANY_TYPE = 32, /**< takes every type but MODEL, whatever the signature: var is that of the generated cases */
+    NNV_LIMITED = 64,  /**< a list of numbers each of which has limits that NNAPI's documentation states */
 };
 
 /** One input or output of an operation. */
@@ -324,6 +325,8 @@ struct nnv_op {
     }
 /** A list of numbers that is usually constant. */
 #define NNV_SLOT_INTS(ID, NAME) NNV_SLOT_INT_TENSOR(ID, NAME, 1, NNV_PARAM)
+/** The same of numbers whose limits NNAPI states: axes, sizes of blocks. */
+#define NNV_SLOT_LIMITED_INTS(ID, NAME) NNV_SLOT_INT_TENSOR(ID, NAME, 1, NNV_PARAM | NNV_LIMITED)
 
 /** The record of code, or NULL. */
 const struct nnv_op *nnv_op(int32_t code);

@@ -249,7 +249,7 @@ static const struct nnv_cache_case cases[] = {
     {"any_offset", any_offset, false, false},
     {"twice", twice, false, false},
     {"files_used_again", files_used_again, false, false},
-    {"other_token", other_token, true, false},
+    {"other_token", other_token, false, false},
     {"other_model", other_model, false, false},
     {"mixed_files", mixed_files, false, false},
     {"save_read_only", save_read_only, true, false},

@@ -82,7 +82,7 @@ static const struct nnv_factor factors[] = {
      .huge = 4097},
     {.name = "units",
      NNV_VALUES(8, 1, 3, 16, 24),
-     NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 512, 513, 1000, 1001, 1024, 1025, 4097),
+     NNV_SIZES(15, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 512, 513, 1000, 1001, 1024, 1025, 4097, 8193),
      .large = 513,
      .huge = 1025},
     {.name = "activation", NNV_WORDS("none", "relu", "relu1", "relu6")},

@@ -6,9 +6,9 @@ enum { X, BLOCK, PADDINGS, NCHW };
 
 #define INPUT                                                                                                          \
     { .id = X, .name = "input", .var = NNV_T, .rank_min = 4, .rank_max = 4, .domain = NNV_DOMAIN_ALL }
-static const struct nnv_slot to_space_inputs[] = {INPUT, NNV_SLOT_INTS(BLOCK, "block sizes"),
+static const struct nnv_slot to_space_inputs[] = {INPUT, NNV_SLOT_LIMITED_INTS(BLOCK, "block sizes"),
                                                   NNV_SLOT_FLAG(NCHW, "nchw", 1, 3)};
-static const struct nnv_slot to_batch_inputs[] = {INPUT, NNV_SLOT_INTS(BLOCK, "block sizes"),
+static const struct nnv_slot to_batch_inputs[] = {INPUT, NNV_SLOT_LIMITED_INTS(BLOCK, "block sizes"),
                                                   NNV_SLOT_INT_TENSOR(PADDINGS, "paddings", 2, NNV_PARAM),
                                                   NNV_SLOT_FLAG(NCHW, "nchw", 1, 3)};
 static const struct nnv_slot outputs[] = {

@@ -6,7 +6,7 @@
 enum { PADDINGS = 1, VALUE, MODE };
 enum { REFLECT, SYMMETRIC };
 
-#define INPUTS(MAX) NNV_MOVE_X(MAX), NNV_SLOT_INT_TENSOR(PADDINGS, "paddings", 2, NNV_PARAM)
+#define INPUTS(MAX) NNV_MOVE_X(MAX), NNV_SLOT_INT_TENSOR(PADDINGS, "paddings", 2, NNV_PARAM | NNV_LIMITED)
 static const struct nnv_slot pad_inputs[] = {INPUTS(4)};
 static const struct nnv_slot value_inputs[] = {INPUTS(4), NNV_SLOT_NUMBER(VALUE, "value", NNV_ANY)};
 static const struct nnv_slot mirror_inputs[] = {INPUTS(0), NNV_SLOT_INT(MODE, "mode", NNV_ANY)};

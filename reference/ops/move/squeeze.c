@@ -8,7 +8,7 @@ enum { X, AXES };
 
 static const struct nnv_slot inputs[] = {
     NNV_MOVE_X(4),
-    NNV_SLOT_INT_TENSOR(AXES, "axes", 1, NNV_PARAM | NNV_OMITTABLE),
+    NNV_SLOT_INT_TENSOR(AXES, "axes", 1, NNV_PARAM | NNV_OMITTABLE | NNV_LIMITED),
 };
 static const struct nnv_slot outputs[] = {NNV_MOVE_Y(4)};
 static const struct nnv_sig sigs[] = NNV_MOVE_SIGS_2;

@@ -8,7 +8,7 @@ static const struct nnv_slot inputs[] = {
     NNV_MOVE_X(4),
     NNV_SLOT_INTS(BEGIN, "begin"),
     NNV_SLOT_INTS(END, "end"),
-    NNV_SLOT_INTS(STRIDES, "strides"),
+    NNV_SLOT_LIMITED_INTS(STRIDES, "strides"),
     NNV_SLOT_INT(BEGIN_MASK, "begin mask", NNV_ANY),
     NNV_SLOT_INT(END_MASK, "end mask", NNV_ANY),
     NNV_SLOT_INT(SHRINK_MASK, "shrink axis mask", NNV_ANY),

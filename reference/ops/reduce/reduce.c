@@ -9,7 +9,7 @@ enum { X, AXES, KEEP };
 /* DOMAIN is that of the numbers, KEEP_TYPE that of "keep dims". */
 #define INPUTS(DOMAIN, KEEP_TYPE)                                                                                      \
     {.id = X, .name = "input", .var = NNV_T, .rank_min = 1, .rank_max = 4, .domain = DOMAIN},                          \
-        NNV_SLOT_INTS(AXES, "axes"), {                                                                                 \
+        NNV_SLOT_LIMITED_INTS(AXES, "axes"), {                                                                         \
         .id = KEEP, .name = "keep dims", .var = NNV_FIXED, .type = KEEP_TYPE, .flags = NNV_SCALAR                      \
     }
 static const struct nnv_slot inputs[] = {INPUTS(NNV_DOMAIN_DRAWN, ANEURALNETWORKS_BOOL)},
