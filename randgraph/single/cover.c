@@ -172,7 +172,7 @@ void nnv_cover_size_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_F
 
 /* Sizes of the factor that are widths; 0: it is no extent of many. */
 static size_t widths_of(const struct nnv_factor *f) {
-    enum { LEAST = 8, MOST = 257 };
+    enum { LEAST = 8, MOST = 129 };
     size_t n = 0;
     if (f->pair || f->words || f->nsizes < LEAST) return 0;
     while (n < f->nsizes && f->sizes[n] <= MOST) n++;
