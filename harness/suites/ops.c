@@ -190,14 +190,23 @@ static bool is_light(const struct nnv_op *op) {
     return nnv_single_is_elementwise(op) || op->moves || op->forms->nin == 1;
 }
 
-/* Whether the case is none of a large tensor, or its signature has one: each of a light operation, else one; the
- * commonest and those with a filter those of many places, too. */
+/* Whether the case is none of a large tensor, or its signature has one: each of a light operation, else one; of many
+ * rows one; the commonest and those with a filter those of many places, too. */
 static bool has_large(const struct tier *t, const struct nnv_single *w) {
     const int32_t type = w->op->sigs[w->sig].type[NNV_T];
     const bool common = type == ANEURALNETWORKS_TENSOR_FLOAT32 || type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM;
-    return w->plan != NNV_PLAN_LARGE || t->large || is_light(w->op) || w->sig == w->op->code % w->op->nsigs ||
-           (w->index == NNV_LARGE_PLACES &&
-            ((common && nnv_single_is_first(w->op, w->sig)) || nnv_op_uses(w->op, NNV_W)));
+    const bool chosen = w->sig == w->op->code % w->op->nsigs;
+    if (w->plan != NNV_PLAN_LARGE || t->large || chosen) return true;
+    switch (nnv_cover_large_kind(w->op, (size_t)(unsigned)w->index)) {
+    case NNV_LARGE_ROWS:
+        return is_light(w->op) && nnv_cover_has_large(w->op, NNV_LARGE_PLACES);
+    case NNV_LARGE_PLACES:
+        return is_light(w->op) || (common && nnv_single_is_first(w->op, w->sig)) || nnv_op_uses(w->op, NNV_W);
+    case NNV_LARGE_ELEMENTS:
+    case NNV_LARGE_KINDS:
+        break;
+    }
+    return is_light(w->op);
 }
 
 /* From one case of a plan to the next of the same signature: not more than there are signatures, so that one has it. */

@@ -216,22 +216,37 @@ void nnv_cover_width_row(const struct nnv_op *op, size_t i, size_t turn, int32_t
 /* The usual value, or the one that makes a tensor large. */
 static int32_t usual_or(const struct nnv_factor *f, int32_t value) { return value ? value : f->values[f->with_sizes]; }
 
+bool nnv_cover_has_large(const struct nnv_op *op, enum nnv_large kind) {
+    bool has = false;
+    for (uint8_t f = 0; f < op->nfactors; f++)
+        has |= kind == NNV_LARGE_ELEMENTS ? op->factors[f].large != 0
+               : kind == NNV_LARGE_ROWS   ? op->factors[f].plane != 0
+                                          : op->factors[f].point != 0;
+    return has;
+}
+
 size_t nnv_cover_large_rows(const struct nnv_op *op) {
-    bool large = false, plane = false;
-    for (uint8_t f = 0; f < op->nfactors; f++) {
-        large |= op->factors[f].large != 0;
-        plane |= op->factors[f].plane != 0;
-    }
-    return (size_t)large + (plane ? 2 : 0);
+    size_t n = 0;
+    for (enum nnv_large kind = NNV_LARGE_ELEMENTS; kind < NNV_LARGE_KINDS; kind++) n += nnv_cover_has_large(op, kind);
+    return n;
+}
+
+enum nnv_large nnv_cover_large_kind(const struct nnv_op *op, size_t i) {
+    enum nnv_large kind = NNV_LARGE_ELEMENTS;
+    for (; kind < NNV_LARGE_PLACES; kind++)
+        if (nnv_cover_has_large(op, kind) && i-- == 0) break;
+    return kind;
 }
 
 void nnv_cover_large_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_FACTORS]) {
+    const enum nnv_large kind = nnv_cover_large_kind(op, i);
     for (uint8_t f = 0; f < op->nfactors; f++) {
         const struct nnv_factor *factor = &op->factors[f];
         const bool is_layout = factor->words != NULL;
-        row[f] = usual_or(factor, i == NNV_LARGE_PLACES && factor->point                               ? factor->point
-                                  : factor->plane && (i == 1 || (i == NNV_LARGE_PLACES && !is_layout)) ? factor->plane
-                                                                                                       : factor->large);
+        const bool plane = factor->plane && (kind == NNV_LARGE_ROWS || (kind == NNV_LARGE_PLACES && !is_layout));
+        row[f] = usual_or(factor, kind == NNV_LARGE_PLACES && factor->point ? factor->point
+                                  : plane                                   ? factor->plane
+                                                                            : factor->large);
     }
 }
 
@@ -246,9 +261,16 @@ bool nnv_cover_huge_row(const struct nnv_op *op, int32_t row[NNV_MAX_FACTORS]) {
 
 /* -------------------------------------------------------------------------- text */
 
+/* The number of words that the factor has: of its values, and of what sizes and large tensors give it. */
+static int32_t words_of(const struct nnv_factor *f) {
+    int32_t n = f->words ? f->n : 0;
+    for (uint8_t i = 0; f->words && i < f->nsizes; i++) n = f->sizes[i] >= n ? f->sizes[i] + 1 : n;
+    return f->words && f->plane >= n ? f->plane + 1 : n;
+}
+
 /** Appends one value: "3x3", "same", "17". */
 static void cover_add_value(const struct nnv_factor *f, int32_t value, struct nnv_text *out) {
-    if (f->words && value >= 0 && value < f->n)
+    if (value >= 0 && value < words_of(f))
         nnv_text_add(out, f->words[value]);
     else if (f->pair)
         nnv_text_addf(out, "%dx%d", nnv_pair_height(value), nnv_pair_width(value));
@@ -264,7 +286,7 @@ void nnv_cover_add_text(const struct nnv_factor *factors, size_t n, const int32_
 }
 
 static bool value_of(const struct nnv_factor *f, const char *s, size_t len, int32_t *value) {
-    for (uint8_t i = 0; f->words && i < f->n; i++)
+    for (int32_t i = 0; i < words_of(f); i++)
         if (strlen(f->words[i]) == len && memcmp(f->words[i], s, len) == 0) {
             *value = i;
             return true;

@@ -40,12 +40,17 @@ void nnv_cover_size_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_F
 size_t nnv_cover_widths(const struct nnv_op *op);
 /** The row of the i-th of them: the usual values but for these two; turn: which size it is. */
 void nnv_cover_width_row(const struct nnv_op *op, size_t i, size_t turn, int32_t row[NNV_MAX_FACTORS]);
-/**
- * Rows of large tensors: one, or three of images, of which the second has large planes in the layout that is not usual,
- * and the third in the usual one, below windows of a single place.
- */
+/** Why a tensor is large. */
+enum nnv_large {
+    NNV_LARGE_ELEMENTS, /**< it has more than 2^16 elements */
+    NNV_LARGE_ROWS,     /**< it has more than 2^16 rows; an image has planes of so many places, in the other layout */
+    NNV_LARGE_PLACES,   /**< the same of images in the usual layout, below windows of a single place */
+    NNV_LARGE_KINDS
+};
+bool nnv_cover_has_large(const struct nnv_op *op, enum nnv_large kind);
+/** Number of rows of large tensors: one of each kind that the operation has. */
 size_t nnv_cover_large_rows(const struct nnv_op *op);
-enum { NNV_LARGE_PLACES = 2 }; /**< the third */
+enum nnv_large nnv_cover_large_kind(const struct nnv_op *op, size_t i);
 /** The i-th of them: the usual values but for those that make it large. */
 void nnv_cover_large_row(const struct nnv_op *op, size_t i, int32_t row[NNV_MAX_FACTORS]);
 /** The row of a huge tensor. False: there is none. */

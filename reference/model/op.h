@@ -194,7 +194,7 @@ struct nnv_factor {
     bool pair;          /**< a value is NNV_PAIR(height, width): "3x2" */
     bool sums;          /**< its sizes make sums longer */
     int32_t large;      /**< the value that makes a tensor of more than 2^16 elements; 0: the usual one will do */
-    int32_t plane; /**< of layouts: that of planes of more than 2^16 places; of others their value then; 0: as large */
+    int32_t plane; /**< that makes more than 2^16 rows: the layout of large planes, the outer extents; 0: as large */
     int32_t point; /**< the same for such planes in the usual layout below a window of a single place; 0: as plane */
     int32_t huge;  /**< the same as large of more than 2^24 bytes */
 };

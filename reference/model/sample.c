@@ -111,8 +111,10 @@ void nnv_sample_image(uint32_t dims[4], uint32_t n, uint32_t h, uint32_t w, uint
     dims[3] = nchw ? w : c;
 }
 
+const char *const nnv_outer_words[] = {"unequal", "equal", "ones", "long", "many"};
+
 uint32_t nnv_sample_shape(const struct nnv_sample *s, uint32_t *dims) {
-    enum { MOST = 4096, WIDE = 512, LONG = 131 };
+    enum { MOST = 4096, WIDE = 512, LONG = 131, MANY = 65537 };
     static const uint32_t small[] = {3, 2, 4, 2, 3, 2, 2};
     const uint32_t rank = (uint32_t)nnv_sample_value(s, NNV_SHAPE_RANK);
     const uint32_t inner = (uint32_t)nnv_sample_value(s, NNV_SHAPE_INNER);
@@ -125,6 +127,7 @@ uint32_t nnv_sample_shape(const struct nnv_sample *s, uint32_t *dims) {
         if (outer == NNV_OUTER_EQUAL) dims[d] = room ? inner : 1;
         if (outer == NNV_OUTER_ONES) dims[d] = 1;
         if (outer == NNV_OUTER_LONG) dims[d] = d == 0 ? LONG : i == 0 ? 2 : 1;
+        if (outer == NNV_OUTER_MANY) dims[d] = d == 0 ? MANY : 1;
         elems *= dims[d];
     }
     return rank;

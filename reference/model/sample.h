@@ -79,7 +79,7 @@ void nnv_sample_image(uint32_t dims[4], uint32_t n, uint32_t h, uint32_t w, uint
 /** The first factors of operations on tensors of any extents, in this order. */
 enum { NNV_SHAPE_RANK, NNV_SHAPE_INNER, NNV_SHAPE_OUTER, NNV_SHAPE_OWN /**< the operation's own come behind */ };
 /** How nnv_sample_shape() makes the extents before the last one. */
-enum { NNV_OUTER_UNEQUAL, NNV_OUTER_EQUAL, NNV_OUTER_ONES, NNV_OUTER_LONG };
+enum { NNV_OUTER_UNEQUAL, NNV_OUTER_EQUAL, NNV_OUTER_ONES, NNV_OUTER_LONG, NNV_OUTER_MANY };
 #define NNV_INNER_SIZES 15, 17, 31, 33, 64, 65, 127, 128, 129, 256, 257, 513, 1025, 4097
 #define NNV_INNER_AND_OUTER(LARGE, ...)                                                                                \
     {.name = "inner",                                                                                                  \
@@ -87,11 +87,14 @@ enum { NNV_OUTER_UNEQUAL, NNV_OUTER_EQUAL, NNV_OUTER_ONES, NNV_OUTER_LONG };
      NNV_VALUES(7, 1, 4, 16),                                                                                          \
      NNV_SIZES(__VA_ARGS__),                                                                                           \
      .large = (LARGE),                                                                                                 \
+     .plane = 2,                                                                                                       \
      .huge = 1398102},                                                                                                 \
                                                                                                                        \
     {                                                                                                                  \
-        .name = "outer", NNV_WORDS("unequal", "equal", "ones", "long")                                                 \
+        .name = "outer", .words = nnv_outer_words, .values = nnv_first_numbers, .n = NNV_OUTER_MANY,                   \
+        .plane = NNV_OUTER_MANY                                                                                        \
     }
+extern const char *const nnv_outer_words[NNV_OUTER_MANY + 1];
 #define NNV_SHAPE_EXTENTS NNV_INNER_AND_OUTER(21847, NNV_INNER_SIZES)
 /** The same of operations that make one number of a line, or know all of it: a large tensor is one line. */
 enum { NNV_LONG_LINE = 65537 };
@@ -105,7 +108,7 @@ enum { NNV_LONG_LINE = 65537 };
 #define NNV_SHAPE_ANY_FACTORS NNV_SHAPE_ANY_RANKS, NNV_SHAPE_EXTENTS
 /**
  * Writes the extents that the row says, and returns their number. inner is the last extent; the outer ones are unequal
- * and small, equal to it as far as there is room, of 1, or the first of them is long.
+ * and small, equal to it as far as there is room, of 1, or the first of them is long, or makes more than 2^16 rows.
  */
 uint32_t nnv_sample_shape(const struct nnv_sample *s, uint32_t *dims);
 

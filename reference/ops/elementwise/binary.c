@@ -96,6 +96,7 @@ const struct nnv_factor nnv_pair_factors[NNV_PAIR_FACTORS] = {NNV_SHAPE_ANY_FACT
 /* True if the inputs are broadcast in the way that the row or the variant names. */
 static bool is_broadcast(const struct nnv_sample *s, const char *word) {
     if (!s->row) return nnv_sample_is(s, word);
+    if (nnv_sample_value(s, NNV_SHAPE_OUTER) == NNV_OUTER_MANY) return strcmp(word, "row") == 0; /* rows stay apart */
     return strcmp(nnv_pair_factors[NNV_BINARY_BROADCAST].words[nnv_sample_value(s, NNV_BINARY_BROADCAST)], word) == 0;
 }
 

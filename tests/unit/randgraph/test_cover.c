@@ -123,6 +123,31 @@ static void test_widths_stand_beside_each_value(void **state) {
     assert_in_range(none, 1, nops / 4);
 }
 
+/* Most operations have a case of more than 2^16 rows; of pairs the rows stay apart, since the other tensor has one. */
+static void test_many_rows(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    static const char *const some[] = {"ADD", "SOFTMAX", "TANH", "MAXIMUM"};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        const struct nnv_op *op = nnv_op_by_name(some[i]);
+        const int last = nnv_single_planned(op, 0, NNV_PLAN_LARGE) - 1;
+        assert_true(nnv_cover_has_large(op, NNV_LARGE_ROWS));
+        assert_int_equal(nnv_cover_large_kind(op, (size_t)last), NNV_LARGE_ROWS);
+        const struct nnv_single w = {.op = op, .plan = NNV_PLAN_LARGE, .index = last, .seed = 1, .name = "many"};
+        struct nnv_spec *spec;
+        struct nnv_err err = {0};
+        if (nnv_single_build(&w, arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+        const struct nnv_operand *o = spec->model.main.operands;
+        assert_int_equal(spec->outputs[0].dims[0], 65537);
+        assert_int_equal(spec->outputs[0].dims[spec->outputs[0].rank - 1], 2);
+        if (op->pairs) assert_int_equal(o[0].dims[0] == 1 ? o[1].dims[0] : o[0].dims[0], 65537);
+        if (op->pairs) assert_int_equal(o[0].dims[0] == 1 ? o[0].dims[0] : o[1].dims[0], 1);
+        assert_non_null(strstr(spec->source, "outer=many"));
+        nnv_arena_reset(arena);
+    }
+    nnv_arena_free(arena);
+}
+
 /* The first row of MobileNet: a filter of 3x3 at stride 2x2 on a square image. */
 static void test_a_case_has_what_its_row_says(void **state) {
     (void)state;
@@ -168,7 +193,7 @@ int main(void) {
         cmocka_unit_test(test_each_pair_of_values_has_a_row),  cmocka_unit_test(test_every_operation_is_covered),
         cmocka_unit_test(test_a_row_is_written_and_read),      cmocka_unit_test(test_layers_are_rows),
         cmocka_unit_test(test_a_case_has_what_its_row_says),   cmocka_unit_test(test_planned_cases_are_valid),
-        cmocka_unit_test(test_widths_stand_beside_each_value),
+        cmocka_unit_test(test_widths_stand_beside_each_value), cmocka_unit_test(test_many_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
