@@ -39,6 +39,12 @@ test_attributes_are_in_the_spec() {
     same "$(grep -c ops/ADD/ "$OUT")" 1
 }
 
+# Cases for which no graph can be drawn cover nothing, and the others count all the same.
+test_cases_without_a_graph_are_left_out() {
+    check 0 nnvts list --suite fusion,relations --filter '!fusion/* | fusion/conv+relu/*' --coverage
+    has "$OUT" "graphs of "
+}
+
 # Cases of edges with these numbers alone would compare nothing, and are drawn again.
 test_edges_are_compared() {
     check 0 nnvts run --driver cpu --tier full --seed 2 --filter 'ops/DIV/float16/one_edge/*|ops/PRELU/float16/one_edge/*' --out edges
