@@ -170,12 +170,15 @@ static bool is_code(const struct draft *d, uint32_t i) {
 
 /* ------------------------------------------------------------------ just beyond a limit */
 
-/* The extents of outputs are left for the driver to find out: where they say enough, no other rule is broken. */
-static void open_outputs(struct draft *d) {
+/* The extents of outputs are left for the driver to find out: where they say enough, no other rule is broken. False: no
+ * memory. */
+static bool open_outputs(struct draft *d) {
     for (uint32_t i = 0; i < d->op->nout; i++) {
         struct nnv_operand *o = &d->s.operands[d->op->out[i]];
         o->dims = NNV_NEW(d->arena, uint32_t, o->rank + 1);
+        if (!o->dims) return false;
     }
+    return true;
 }
 
 /* Moves the number upwards, or downwards, to the first that the rules refuse. False: they take all that are near, or
@@ -198,16 +201,18 @@ static bool go_beyond(struct draft *d, int32_t *number, int32_t step, bool posit
     return validate(d) == NNV_INVALID && (!positive || *number == 0);
 }
 
-/* The ways that a number of the input may leave its limits by: bit 0 upwards, bit 1 downwards. Of others NNAPI's own
- * implementation takes some, or its documentation says nothing. */
+/* By which a number leaves its limits. */
+enum way { UPWARDS = 1, DOWNWARDS = 2, BOTH = UPWARDS | DOWNWARDS };
+
+/* The ways of the input's numbers. Of others NNAPI's own implementation takes some, or its documentation says nothing.
+ */
 static uint32_t ways_of(struct draft *d, uint32_t i) {
-    enum { UPWARDS = 1, DOWNWARDS = 2 };
     const struct nnv_slot *slot = d->slots[d->op->in[i]];
     const struct nnv_operand *o = input(d, i);
     if (!nnv_is_constant(o)) return 0;
-    if (o->type == ANEURALNETWORKS_TENSOR_INT32) return slot->flags & NNV_LIMITED ? UPWARDS | DOWNWARDS : 0;
+    if (o->type == ANEURALNETWORKS_TENSOR_INT32) return slot->flags & NNV_LIMITED ? BOTH : 0;
     if (o->type != ANEURALNETWORKS_INT32) return 0;
-    return slot->rule == NNV_AXIS ? UPWARDS | DOWNWARDS : slot->rule == NNV_POSITIVE ? DOWNWARDS : 0;
+    return slot->rule == NNV_AXIS ? BOTH : slot->rule == NNV_POSITIVE ? DOWNWARDS : 0;
 }
 
 /* The number that goes the place-th way, its *step, and whether it must be *positive; *places: how many ways there are.
@@ -217,15 +222,15 @@ static int32_t *number_at(struct draft *d, uint32_t place, uint32_t *places, int
     *places = 0;
     for (uint32_t i = 0; i < d->op->nin && d->slots; i++) {
         struct nnv_operand *o = input(d, i);
-        const uint32_t ways = ways_of(d, i), each = (ways & 1) + (ways >> 1);
+        const uint32_t ways = ways_of(d, i), each = ways == BOTH ? 2 : ways > 0;
         const uint32_t own = each * (uint32_t)(o->bytes / sizeof(int32_t));
         if (place >= *places && place < *places + own) {
             int32_t *numbers = nnv_arena_copy(d->arena, o->data, o->bytes);
             if (!numbers) return NULL;
             o->data = numbers;
             found = &numbers[(place - *places) / each];
-            *step = ways == 3 ? ((place - *places) % 2 ? -1 : 1) : ways == 1 ? 1 : -1;
-            *positive = ways == 2;
+            *step = ways == DOWNWARDS || (place - *places) % each == 1 ? -1 : 1;
+            *positive = ways == DOWNWARDS;
         }
         *places += own;
     }
@@ -243,9 +248,8 @@ static bool number_beyond(struct draft *d) {
     for (uint32_t k = 0; k < places && k < TRIES; k++) {
         const uint32_t place = ((uint32_t)d->turn + k) % places;
         struct nnv_operand *operands = nnv_arena_copy(d->arena, was.s.operands, was.s.noperands * sizeof *operands);
-        if (!operands) return false;
         d->s.operands = operands;
-        open_outputs(d);
+        if (!operands || !open_outputs(d)) return false;
         int32_t *number = number_at(d, place, &places, &step, &positive);
         if (number && go_beyond(d, number, step, positive)) return true;
     }
