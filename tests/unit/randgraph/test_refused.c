@@ -108,9 +108,8 @@ static void test_refused_flags_are_both_set(void **state) {
     nnv_arena_free(arena);
 }
 
-/* The number that differs from the valid model's, one step back. */
-static const int32_t *step_back(const struct nnv_spec *s, struct nnv_operand *copy, uint32_t *operand,
-                                struct nnv_arena *arena) {
+/* The operand with a number that differs from the valid model's, which is one step back in *copy; false: none does. */
+static bool step_back(const struct nnv_spec *s, struct nnv_operand *copy, uint32_t *operand, struct nnv_arena *arena) {
     for (uint32_t i = 0; i < s->model.main.noperands; i++) {
         const struct nnv_operand *now = &s->model.main.operands[i], *was = &s->valid->main.operands[i];
         if (!now->data || memcmp(now->data, was->data, now->bytes) == 0) continue;
@@ -122,9 +121,9 @@ static const int32_t *step_back(const struct nnv_spec *s, struct nnv_operand *co
         *copy = *now;
         copy->data = numbers;
         *operand = i;
-        return &numbers[at];
+        return true;
     }
-    return NULL;
+    return false;
 }
 
 /* Numbers are just beyond a limit: refused, and allowed one step before; there is room for what would be computed. */
