@@ -200,8 +200,9 @@ static void simplify(const struct table *t, const struct manner *of, struct cond
 /** The best condition of up to of->terms predicates: those of one more extend the best of one less. */
 static struct condition search(const struct table *t, const struct manner *of) {
     const struct condition none = {0};
-    struct condition best = {.score = INFINITY}, whole = best, necessary = best, beam[BEAM], next[BEAM];
+    struct condition best = {.score = INFINITY}, whole = best, necessary = best, beam[BEAM], next[BEAM], found[TERMS];
     int n = 0, more = 0;
+    for (int terms = 0; terms < TERMS; terms++) found[terms] = best;
     beam[n++] = none;
     for (int terms = 0; terms < of->terms; terms++, more = 0) {
         for (int i = 0; i < n; i++)
@@ -211,7 +212,8 @@ static struct condition search(const struct table *t, const struct manner *of) {
                 if (isfinite(c.score) && (terms == 0 || c.passed < beam[i].passed)) insert(next, &more, &c);
             }
         for (int i = 0; i < more; i++)
-            if (is_better(&next[i], &best) && holds(t, &next[i], of)) best = next[i];
+            if (is_better(&next[i], &found[terms]) && holds(t, &next[i], of)) found[terms] = next[i];
+        if (is_better(&found[terms], &best)) best = found[terms];
         for (int i = 0; i < more; i++)
             if (next[i].failed == t->failed && is_better(&next[i], &whole) && holds(t, &next[i], of)) whole = next[i];
         for (int i = 0; i < more; i++)
@@ -221,8 +223,10 @@ static struct condition search(const struct table *t, const struct manner *of) {
     }
     if (best.terms == 0 && of->necessary) return necessary;
     if (of->whole && whole.terms > 0) best = whole;
+    if (best.terms == 0) return best;
     simplify(t, of, &best);
-    return best;
+    const struct condition *as_short = &found[best.terms - 1];
+    return as_short->failed >= best.failed && is_better(as_short, &best) ? *as_short : best;
 }
 
 /* -------------------------------------------------------------------- learning */
