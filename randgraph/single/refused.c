@@ -201,12 +201,12 @@ static bool go_beyond(struct draft *d, int32_t *number, int32_t step, bool posit
     return validate(d) == NNV_INVALID && (!positive || *number == 0);
 }
 
-/* By which a number leaves its limits. */
-enum way { UPWARDS = 1, DOWNWARDS = 2, BOTH = UPWARDS | DOWNWARDS };
+/* In which a number leaves its limits. */
+enum direction { UPWARDS = 1, DOWNWARDS = 2, BOTH = UPWARDS | DOWNWARDS };
 
-/* The ways of the input's numbers. Of others NNAPI's own implementation takes some, or its documentation says nothing.
- */
-static uint32_t ways_of(struct draft *d, uint32_t i) {
+/* The directions of the input's numbers. Of others NNAPI's own implementation takes some, or its documentation says
+ * nothing. */
+static uint32_t directions_of(struct draft *d, uint32_t i) {
     const struct nnv_slot *slot = d->slots[d->op->in[i]];
     const struct nnv_operand *o = input(d, i);
     if (!nnv_is_constant(o)) return 0;
@@ -215,22 +215,22 @@ static uint32_t ways_of(struct draft *d, uint32_t i) {
     return slot->rule == NNV_AXIS ? BOTH : slot->rule == NNV_POSITIVE ? DOWNWARDS : 0;
 }
 
-/* The number that goes the place-th way, its *step, and whether it must be *positive; *places: how many ways there are.
- * NULL: none, or no memory. */
+/* The number that leaves at the place-th limit, its *step, and whether it must be *positive; *places: how many there
+ * are. NULL: none, or no memory. */
 static int32_t *number_at(struct draft *d, uint32_t place, uint32_t *places, int32_t *step, bool *positive) {
     int32_t *found = NULL;
     *places = 0;
     for (uint32_t i = 0; i < d->op->nin && d->slots; i++) {
         struct nnv_operand *o = input(d, i);
-        const uint32_t ways = ways_of(d, i), each = ways == BOTH ? 2 : ways > 0;
+        const uint32_t towards = directions_of(d, i), each = towards == BOTH ? 2 : towards > 0;
         const uint32_t own = each * (uint32_t)(o->bytes / sizeof(int32_t));
         if (place >= *places && place < *places + own) {
             int32_t *numbers = nnv_arena_copy(d->arena, o->data, o->bytes);
             if (!numbers) return NULL;
             o->data = numbers;
             found = &numbers[(place - *places) / each];
-            *step = ways == DOWNWARDS || (place - *places) % each == 1 ? -1 : 1;
-            *positive = ways == DOWNWARDS;
+            *step = towards == DOWNWARDS || (place - *places) % each == 1 ? -1 : 1;
+            *positive = towards == DOWNWARDS;
         }
         *places += own;
     }

@@ -17,6 +17,15 @@ static const struct nnv_attribute *find(const struct nnv_attribute *a, size_t n,
     return NULL;
 }
 
+/** The spec of the text, in the arena. */
+static struct nnv_spec *parsed(const char *text, struct nnv_arena *arena) {
+    struct nnv_spec *spec = NULL;
+    struct nnv_err err = {0};
+    assert_non_null(arena);
+    if (nnv_spec_parse(text, strlen(text), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    return spec;
+}
+
 static const char pool[] =
     "{\"format\":\"nnvts-spec/1\",\"name\":\"x\",\"source\":\"\",\"min_version\":\"1.2\",\"expect_failure\":false,"
     "\"relaxed\":false,\"main\":{\"operands\":["
@@ -34,13 +43,10 @@ static const char pool[] =
 
 static void test_attributes_of_a_pool(void **state) {
     struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_spec *spec = NULL;
-    struct nnv_err err = {0};
     const struct nnv_case c = {.name = "ops/MAX_POOL_2D/float32/stride_same/3", .suite = "ops", .type = "float32"};
     size_t n;
     (void)state;
-    assert_non_null(arena);
-    if (nnv_spec_parse(pool, strlen(pool), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    struct nnv_spec *spec = parsed(pool, arena);
     const struct nnv_attribute *a = nnv_attributes(&c, spec, 0, arena, &n);
     assert_non_null(a);
     assert_string_equal(find(a, n, "type")->word, "float32");
@@ -115,12 +121,9 @@ static void test_attributes_of_a_graph(void **state) {
     };
     const struct nnv_case c = {.name = "fusion/x/float32/one/0", .suite = "fusion", .type = "float32"};
     struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_spec *spec = NULL;
-    struct nnv_err err = {0};
     size_t n;
     (void)state;
-    assert_non_null(arena);
-    if (nnv_spec_parse(graph, strlen(graph), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    struct nnv_spec *spec = parsed(graph, arena);
     const struct nnv_attribute *a = nnv_attributes(&c, spec, 0, arena, &n);
     assert_non_null(a);
     for (size_t i = 0; i < sizeof holding / sizeof *holding; i++)
@@ -156,12 +159,9 @@ static void test_attributes_of_codes(void **state) {
                       moved[] = "two inputs of one scale have different zero points";
     const struct nnv_case c = {.name = "ops/ADD/quant8_asymm/relu6/0", .suite = "ops", .type = "quant8_asymm"};
     struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_spec *spec = NULL;
-    struct nnv_err err = {0};
     size_t n;
     (void)state;
-    assert_non_null(arena);
-    if (nnv_spec_parse(sum, strlen(sum), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    struct nnv_spec *spec = parsed(sum, arena);
     const struct nnv_attribute *a = nnv_attributes(&c, spec, 0, arena, &n);
     assert_true(find(a, n, beyond)->number == 1);
     assert_true(find(a, n, moved)->number == 1);
@@ -177,11 +177,8 @@ static void test_attributes_of_codes(void **state) {
 /** What passes because it has nothing to compute is no contrast: "batches > 0" is said of nobody. */
 static void test_empty_and_refused_cases_tell_nothing(void **state) {
     struct nnv_arena *arena = nnv_arena_new();
-    struct nnv_spec *spec = NULL;
-    struct nnv_err err = {0};
     (void)state;
-    assert_non_null(arena);
-    if (nnv_spec_parse(pool, strlen(pool), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    struct nnv_spec *spec = parsed(pool, arena);
     assert_true(nnv_is_telling(spec));
     spec->inputs[0].dims[0] = 0;
     assert_false(nnv_is_telling(spec));
@@ -194,10 +191,8 @@ static void test_empty_and_refused_cases_tell_nothing(void **state) {
 /** All elements of the answer to the spec in the text, right ones, in their order. */
 static void observe_all(const char *text, size_t n, struct nnv_arena *arena, struct nnv_observation *to) {
     enum nnv_element element[60];
-    struct nnv_spec *spec = NULL;
-    struct nnv_err err = {0};
     assert_true(n <= 60);
-    if (nnv_spec_parse(text, strlen(text), "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    struct nnv_spec *spec = parsed(text, arena);
     for (size_t i = 0; i < n; i++) element[i] = NNV_ELEMENT_RIGHT;
     assert_int_equal(nnv_observe_elements(spec, element, n, arena, to), n);
 }
@@ -283,8 +278,6 @@ static void test_attributes_of_a_broadcast(void **state) {
     assert_non_null(arena);
     for (size_t k = 0; k < sizeof sum / sizeof *sum; k++) {
         struct nnv_text t = {0}, zeros[3] = {{0}, {0}, {0}};
-        struct nnv_spec *spec = NULL;
-        struct nnv_err err = {0};
         size_t n, found = 0;
         for (int i = 0; i < 3; i++) add_zeros(&zeros[i], sum[k].elements[i]);
         nnv_text_addf(&t,
@@ -297,7 +290,7 @@ static void test_attributes_of_a_broadcast(void **state) {
                       "\"operations\":[{\"type\":\"ADD\",\"inputs\":[0,1,2],\"outputs\":[3]}],"
                       "\"inputs\":[0,1],\"outputs\":[3]},\"referenced\":[]}",
                       sum[k].shape[0], zeros[0].data, sum[k].shape[1], zeros[1].data, sum[k].shape[2], zeros[2].data);
-        if (nnv_spec_parse(t.data, t.len, "test", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+        struct nnv_spec *spec = parsed(t.data, arena);
         const struct nnv_attribute *a = nnv_attributes(&c, spec, 0, arena, &n);
         assert_non_null(a);
         for (size_t i = 0; i < n; i++) {
