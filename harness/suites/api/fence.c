@@ -2,6 +2,7 @@
 /** @file fence.c Fenced execution: dependencies, fences from descriptors, their order. */
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -130,12 +131,21 @@ struct signaller {
     int fd[4], count;
     float *at; /**< filled with value before the last signal */
     const float *value;
+    atomic_bool started; /**< what depends on the fences was started */
 };
 
+enum { PAUSE_US = 5000, STARTS_WITHIN = 100, RUNS_WITHIN = 12 };
+
+/**
+ * Signals once all is started and whoever ignores the fences had time to run, on a busy machine, too. A library may
+ * wait for its dependencies in the call that starts: then they come nevertheless.
+ */
 static void *signal_later(void *p) {
     struct signaller *s = p;
+    for (int i = 0; i < STARTS_WITHIN && !s->started; i++) usleep(PAUSE_US);
+    for (int i = 0; i < RUNS_WITHIN; i++) usleep(PAUSE_US);
     for (int i = 0; i < s->count; i++) {
-        usleep(5000);
+        usleep(PAUSE_US);
         if (i + 1 == s->count) memcpy(s->at, s->value, sizeof in0);
         signal_fence(s->fd[i]);
     }
@@ -160,6 +170,7 @@ static void signalled_later(struct nnv_api *a) {
     ANeuralNetworksExecution *e = set(a, &slots, 0, 1, 2);
     if (!e || pthread_create(&thread, NULL, signal_later, &s) != 0) return;
     ANeuralNetworksEvent *event = start(a, e, wait, (uint32_t)count, 0);
+    s.started = true;
     if (event && OK(Event_wait, event)) nnv_api_check_floats(a, "the sum", slots.at[2], sum, 4);
     pthread_join(thread, NULL);
 }
@@ -189,6 +200,7 @@ static void event_waits_for_fence(struct nnv_api *a) {
     s.fd[0] = make_fence(a, false);
     ANeuralNetworksEvent *event = event_of(a, s.fd[0]);
     if (!event || pthread_create(&thread, NULL, signal_later, &s) != 0) return;
+    s.started = true;
     OK(Event_wait, event);
     struct pollfd poll_now = {.fd = s.fd[0], .events = POLLIN};
     nnv_expect(&a->s, poll(&poll_now, 1, 0) == 1, "Event_wait returned before the fence had signalled");
@@ -225,6 +237,7 @@ static void chained_behind_fence(struct nnv_api *a) {
     ANeuralNetworksEvent *event = event_of(a, s.fd[0]);
     if (!event || pthread_create(&thread, NULL, signal_later, &s) != 0) return;
     for (size_t i = 1; i < 4 && event; i++) event = start(a, set(a, &slots, 0, i, i + 1), &event, 1, 0);
+    s.started = true;
     if (event && OK(Event_wait, event)) nnv_api_check_floats(a, "the end of the chain", slots.at[4], want, 4);
     pthread_join(thread, NULL);
 }
