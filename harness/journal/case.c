@@ -6,7 +6,8 @@
 
 #include "base/json_out.h"
 
-enum { FEW = 256, GROWTH = 4 };
+/** A list grows in wide steps while its room is only promised: pages cost what they cost when they are written to. */
+enum { FEW = 64, MANY = 16 * 16 * 16 * FEW, WIDE_STEP = 16, STEP = 4 };
 
 /** A copy of s in the list's arena; before: the same member of the case before, which is often equal. */
 static bool copy(struct nnv_arena *arena, const char *before, const char *s, const char **to) {
@@ -15,7 +16,7 @@ static bool copy(struct nnv_arena *arena, const char *before, const char *s, con
 }
 
 static bool grow(struct nnv_case_list *list) {
-    const size_t cap = list->cap ? list->cap * GROWTH : FEW;
+    const size_t cap = !list->cap ? FEW : list->cap * (list->cap < MANY ? WIDE_STEP : STEP);
     struct nnv_case *grown = cap <= SIZE_MAX / 2 / sizeof *grown ? nnv_large_alloc(cap * sizeof *grown) : NULL;
     if (!grown) return false;
     if (list->count) memcpy(grown, list->item, list->count * sizeof *grown);

@@ -92,6 +92,7 @@ test_bad_models() {
     check 2 nnvts harvest
     has "$ERR" "harvest what?"
     check 2 nnvts harvest nosuch.tflite
+    same "$(cat "$OUT")" '' "what is printed where no network could be read"
     mkdir empty
     check 2 nnvts harvest empty
     has "$ERR" "empty: no .tflite or .onnx files"

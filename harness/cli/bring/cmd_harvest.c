@@ -34,7 +34,7 @@ static enum nnv_status harvest(void *own, struct nnv_err *err) {
     enum nnv_status st = nnv_cli_harvest(&x->c.positional, x->c.out, x->c.seed, x->c.arena, &h, err);
     if (st != NNV_OK) return st;
     if (h.bad) x->c.code = NNVTS_EXIT_USAGE;
-    if (!x->c.quiet)
+    if (!x->c.quiet && h.models)
         printf("%zu operations and %zu groups of %zu models in %s (%zu with those that are there several times)\n",
                h.found.operations, h.found.groups, h.models, x->c.out, h.found.met);
     return NNV_OK;
