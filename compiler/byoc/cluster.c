@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum way { FORWARD, BACKWARD };
+enum direction { FORWARD, BACKWARD };
 #define NONE UINT32_MAX
 
 /** An edge as one of its ends sees it. */
@@ -93,33 +93,33 @@ static void insert_after(struct forest *f, uint32_t place, const uint32_t *moved
 
 /* ------------------------------------------------------------------- the search */
 
-static void meet(struct forest *f, enum way way, uint32_t i) {
-    f->c[i].met[way] = f->searches;
-    f->side[way].queue[f->side[way].count++] = i;
+static void meet(struct forest *f, enum direction toward, uint32_t i) {
+    f->c[i].met[toward] = f->searches;
+    f->side[toward].queue[f->side[toward].count++] = i;
 }
 
 /*
  * The next neighbour of the cluster that side is scanning, or NONE at its end. Cells that lead back into the cluster,
  * or to a neighbour that an earlier cell leads to, are dropped on the way, so that each is paid for once.
  */
-static uint32_t next_neighbour(struct forest *f, enum way way) {
-    struct search *s = &f->side[way];
+static uint32_t next_neighbour(struct forest *f, enum direction toward) {
+    struct search *s = &f->side[toward];
     struct cluster *own = &f->c[s->queue[s->done]];
     while (s->at != NONE) {
         struct cell *cell = &f->cells[s->at];
         uint32_t other = find(f, cell->other), next = cell->next;
         cell->other = other;
-        if (&f->c[other] != own && f->c[other].seen[way] != s->scan) {
-            f->c[other].seen[way] = s->scan;
+        if (&f->c[other] != own && f->c[other].seen[toward] != s->scan) {
+            f->c[other].seen[toward] = s->scan;
             s->previous = s->at;
             s->at = next;
             return other;
         }
         if (s->previous == NONE)
-            own->head[way] = next;
+            own->head[toward] = next;
         else
             f->cells[s->previous].next = next;
-        if (next == NONE) own->tail[way] = s->previous;
+        if (next == NONE) own->tail[toward] = s->previous;
         s->at = next;
     }
     return NONE;
@@ -128,41 +128,41 @@ static uint32_t next_neighbour(struct forest *f, enum way way) {
 enum step { GOING, DRY, PATH };
 
 /* One edge from the side that starts at from, towards to. */
-static enum step step(struct forest *f, enum way way, uint32_t from, uint32_t to) {
-    struct search *s = &f->side[way];
+static enum step step(struct forest *f, enum direction toward, uint32_t from, uint32_t to) {
+    struct search *s = &f->side[toward];
     if (!s->scanning) {
         if (s->done == s->count) return DRY;
         s->scanning = true;
         s->previous = NONE;
-        s->at = f->c[s->queue[s->done]].head[way];
+        s->at = f->c[s->queue[s->done]].head[toward];
         s->scan = ++f->scans;
     }
-    uint32_t own = s->queue[s->done], other = next_neighbour(f, way);
+    uint32_t own = s->queue[s->done], other = next_neighbour(f, toward);
     if (other == NONE) {
         s->scanning = false;
         s->done++;
         return GOING;
     }
     if (other == to) return own == from ? GOING : PATH;
-    if (f->c[other].met[!way] == f->searches) return PATH;
-    bool beyond = way == FORWARD ? f->c[other].label > f->c[to].label : f->c[other].label < f->c[to].label;
-    if (!beyond && f->c[other].met[way] != f->searches) meet(f, way, other);
+    if (f->c[other].met[!toward] == f->searches) return PATH;
+    bool beyond = toward == FORWARD ? f->c[other].label > f->c[to].label : f->c[other].label < f->c[to].label;
+    if (!beyond && f->c[other].met[toward] != f->searches) meet(f, toward, other);
     return GOING;
 }
 
 /* Whether a path leads from low to high through a third cluster. If none does, *dry is the side that proved it. */
-static bool path_between(struct forest *f, uint32_t low, uint32_t high, enum way *dry) {
+static bool path_between(struct forest *f, uint32_t low, uint32_t high, enum direction *dry) {
     f->searches++;
-    for (int way = FORWARD; way <= BACKWARD; way++) {
-        f->side[way] = (struct search){.queue = f->side[way].queue};
-        meet(f, way, way == FORWARD ? low : high);
+    for (int toward = FORWARD; toward <= BACKWARD; toward++) {
+        f->side[toward] = (struct search){.queue = f->side[toward].queue};
+        meet(f, toward, toward == FORWARD ? low : high);
     }
-    for (enum way way = FORWARD;; way = !way) {
-        switch (step(f, way, way == FORWARD ? low : high, way == FORWARD ? high : low)) {
+    for (enum direction toward = FORWARD;; toward = !toward) {
+        switch (step(f, toward, toward == FORWARD ? low : high, toward == FORWARD ? high : low)) {
         case PATH:
             return true;
         case DRY:
-            *dry = way;
+            *dry = toward;
             return false;
         case GOING:
             break;
@@ -172,13 +172,13 @@ static bool path_between(struct forest *f, uint32_t low, uint32_t high, enum way
 
 /* ------------------------------------------------------------------ the joining */
 
-static void append_cells(struct forest *f, struct cluster *to, const struct cluster *from, enum way way) {
-    if (from->head[way] == NONE) return;
-    if (to->head[way] == NONE)
-        to->head[way] = from->head[way];
+static void append_cells(struct forest *f, struct cluster *to, const struct cluster *from, enum direction toward) {
+    if (from->head[toward] == NONE) return;
+    if (to->head[toward] == NONE)
+        to->head[toward] = from->head[toward];
     else
-        f->cells[to->tail[way]].next = from->head[way];
-    to->tail[way] = from->tail[way];
+        f->cells[to->tail[toward]].next = from->head[toward];
+    to->tail[toward] = from->tail[toward];
 }
 
 struct place {
@@ -209,7 +209,7 @@ static bool take_out(struct forest *f, uint32_t *moved, uint32_t k) {
  * Joins low and high, between which no path leads through a third. What low's search met goes behind the joined
  * cluster, which takes high's place; or what high's search met goes before it, in low's place.
  */
-static bool join(struct forest *f, uint32_t low, uint32_t high, enum way dry) {
+static bool join(struct forest *f, uint32_t low, uint32_t high, enum direction dry) {
     uint32_t *moved = f->side[dry].queue + 1, k = f->side[dry].count - 1;
     if (k && !take_out(f, moved, k)) return false;
     uint32_t keep = dry == FORWARD ? high : low, gone = dry == FORWARD ? low : high;
@@ -226,21 +226,21 @@ static bool join(struct forest *f, uint32_t low, uint32_t high, enum way dry) {
 static bool join_if_acyclic(struct forest *f, uint32_t a, uint32_t b) {
     bool a_first = f->c[a].label < f->c[b].label;
     uint32_t low = a_first ? a : b, high = a_first ? b : a;
-    enum way dry = FORWARD;
+    enum direction dry = FORWARD;
     if (path_between(f, low, high, &dry)) return true;
     return join(f, low, high, dry);
 }
 
 /* ------------------------------------------------------------------ the forest */
 
-static void add_cell(struct forest *f, uint32_t cluster, enum way way, uint32_t cell, uint32_t other) {
+static void add_cell(struct forest *f, uint32_t cluster, enum direction toward, uint32_t cell, uint32_t other) {
     struct cluster *c = &f->c[cluster];
     f->cells[cell] = (struct cell){other, NONE};
-    if (c->head[way] == NONE)
-        c->head[way] = cell;
+    if (c->head[toward] == NONE)
+        c->head[toward] = cell;
     else
-        f->cells[c->tail[way]].next = cell;
-    c->tail[way] = cell;
+        f->cells[c->tail[toward]].next = cell;
+    c->tail[toward] = cell;
 }
 
 static void start(struct forest *f, const struct nnv_cluster_node *nodes, const uint32_t *edges) {

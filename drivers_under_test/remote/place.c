@@ -88,12 +88,12 @@ const char *remote_place_read(const char *text, struct remote_place *p) {
         const char *wrong = at[strcspn(at, "=/,")] == '=' ? read_option(p, &at) : expected;
         if (wrong) return wrong;
     }
-    p->way = strncmp(at, "ssh://", 6) == 0 ? REMOTE_SSH : strncmp(at, "adb://", 6) == 0 ? REMOTE_ADB : REMOTE_TCP;
-    if (p->way != REMOTE_TCP) at += 6;
-    if (!p->program) p->program = p->way == REMOTE_ADB ? "/data/local/tmp/nnvts/nnvts-host" : "nnvts-host";
+    p->transport = strncmp(at, "ssh://", 6) == 0 ? REMOTE_SSH : strncmp(at, "adb://", 6) == 0 ? REMOTE_ADB : REMOTE_TCP;
+    if (p->transport != REMOTE_TCP) at += 6;
+    if (!p->program) p->program = p->transport == REMOTE_ADB ? "/data/local/tmp/nnvts/nnvts-host" : "nnvts-host";
     const size_t length = strcspn(at, "/");
-    if (!(p->way == REMOTE_ADB ? read_serial(p, at, length) : read_host(p, at, length))) return expected;
-    if (p->way == REMOTE_TCP && !*p->port) snprintf(p->port, sizeof p->port, "7557");
+    if (!(p->transport == REMOTE_ADB ? read_serial(p, at, length) : read_host(p, at, length))) return expected;
+    if (p->transport == REMOTE_TCP && !*p->port) snprintf(p->port, sizeof p->port, "7557");
     const char *driver = at + length;
     /* a name, or a path, which has another slash */
     if (*driver)
@@ -175,7 +175,7 @@ static void words_of(const struct remote_place *p, const char *command, const ch
     /* no terminal, which would change bytes, and no byte that stands for an escape */
     const char *const serial[] = {p->adb, "-s", p->host, "shell", "-T", "-e", "none", command, NULL};
     const char *const only[] = {p->adb, "shell", "-T", "-e", "none", command, NULL};
-    const char *const *from = p->way == REMOTE_SSH ? ssh : *p->host ? serial : only;
+    const char *const *from = p->transport == REMOTE_SSH ? ssh : *p->host ? serial : only;
     do *words++ = *from;
     while (*from++);
 }
@@ -218,5 +218,5 @@ static int reach_started(const struct remote_place *p, pid_t *child, const char 
 int remote_reach(const struct remote_place *p, pid_t *child, const char **error, bool *again) {
     *child = 0;
     *again = false;
-    return p->way == REMOTE_TCP ? reach_tcp(p, error, again) : reach_started(p, child, error);
+    return p->transport == REMOTE_TCP ? reach_tcp(p, error, again) : reach_started(p, child, error);
 }

@@ -16,7 +16,7 @@ struct remote_place {
     const char *ssh, *adb;                                      /**< of this machine */
     const char *program;                                        /**< nnvts-host on the other one */
     uint64_t wait_ns;                                           /**< for a board that does not answer yet */
-    enum remote_way { REMOTE_TCP, REMOTE_SSH, REMOTE_ADB } way; /**< all but TCP start nnvts-host there */
+    enum remote_transport { REMOTE_TCP, REMOTE_SSH, REMOTE_ADB } transport; /**< all but TCP start nnvts-host there */
     char host[256], port[8]; /**< host: of ssh with the user, of adb a serial, empty: the only one; port empty: ssh's
                                 own choice */
     char

@@ -63,7 +63,7 @@ static const char *open_driver(struct board *b, bool *again) {
     size_t bytes;
     enum host_framed got = HOST_FRAMED_NONE;
     host_put_u32(&o, HOST_RELAY_OPEN);
-    host_put_text(&o, b->place.way == REMOTE_TCP ? b->place.driver : "");
+    host_put_text(&o, b->place.transport == REMOTE_TCP ? b->place.driver : "");
     bool ok = host_frames_put(&b->frames, &o) && host_frames_flush(&b->frames);
     while (ok && (got = host_frames_get(&b->frames, &data, &bytes)) == HOST_FRAMED_NONE)
         ok = host_wait(b->stream, POLLIN, GREETING_NS);
@@ -84,7 +84,8 @@ static const char *try_once(struct board *b, const struct host_key *key, bool *a
     b->stream = remote_reach(&b->place, &b->child, &why, again);
     if (b->stream < 0) return why;
     b->frames.in = b->frames.out = b->stream;
-    why = host_frames_connect(&b->frames, key, b->place.way == REMOTE_TCP ? GREETING_NS : STARTED_GREETING_NS, again);
+    why = host_frames_connect(&b->frames, key, b->place.transport == REMOTE_TCP ? GREETING_NS : STARTED_GREETING_NS,
+                              again);
     why = why ? say(b, why) : open_driver(b, again);
     if (why) hang_up(b);
     return why;
@@ -120,7 +121,7 @@ static enum nnvts_status begin(struct board *b, const char *text, int socket, co
     struct host_key *key = calloc(1, sizeof *key);
     enum nnvts_status st = NNVTS_STATUS_INVALID_ARGUMENT;
     *error = key ? remote_place_read(text, &b->place) : "out of memory";
-    if (!*error && b->place.key && b->place.way == REMOTE_TCP) *error = host_key_read(b->place.key, key);
+    if (!*error && b->place.key && b->place.transport == REMOTE_TCP) *error = host_key_read(b->place.key, key);
     if (!*error) *error = reach(b, key, &st);
     free(key);
     if (*error) return st;

@@ -198,7 +198,7 @@ static json_t *accuracy_json(const struct nnv_bench_row *row) {
 
 json_t *nnv_bench_row_json(const struct nnv_bench_row *row, uint32_t samples) {
     json_t *j = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:b,s:s}", "network", row->network, "origin", row->origin, "data",
-                          row->data, "driver", row->driver, "scenario", row->scenario, "way", row->way, "failed",
+                          row->data, "driver", row->driver, "scenario", row->scenario, "mode", row->mode, "failed",
                           (int)row->failed, "gate", row->gate);
     if (j) json_object_set_new(j, "work", nnv_work_json(&row->work));
     if (j && row->has_latency) json_object_set_new(j, "latency", latency_json(row, samples));

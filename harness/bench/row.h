@@ -15,7 +15,7 @@ extern const double nnv_bench_quantiles[NNV_BENCH_QUANTILES];
 
 struct nnv_bench_row {
     const char *network, *origin, *data, *driver; /**< as on the command line */
-    const char *scenario, *way;
+    const char *scenario, *mode;
     struct nnv_bench_result measured;
     double quantile_ns[NNV_BENCH_QUANTILES];
     struct nnv_interval interval_ns[NNV_BENCH_QUANTILES]; /**< at 95 % */

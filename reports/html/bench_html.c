@@ -420,7 +420,7 @@ static void add_network(const struct nnv_bench_sheet *s, uint32_t network, struc
                                        "#Peak", "#Energy",  "#Samples",    "#Noise",     NULL};
     static const char *const accuracy[] = {"Answers",     "#Measure",       "#Driver", "#Reference", "#Chance",
                                            "#Same class", "#Largest error", "#PSNR",   "#Items",     NULL};
-    static const char *const members[] = {"origin", "data", "scenario", "way"};
+    static const char *const members[] = {"origin", "data", "scenario", "mode"};
     const json_t *row = s->line[s->first[network]].all;
     nnv_text_addf(t, "<section id=\"n%u\">\n<h2 class=\"name\">", network);
     nnv_bench_add_text(t, s->networks.key[network]);

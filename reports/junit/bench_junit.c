@@ -88,7 +88,7 @@ static bool add_suite(const struct nnv_bench_sheet *s, uint32_t network, struct 
     add_property(t, "origin", nnv_json_text(row, "origin", "?"));
     add_property(t, "data", nnv_json_text(row, "data", "?"));
     add_property(t, "scenario", nnv_json_text(row, "scenario", "?"));
-    add_property(t, "way", nnv_json_text(row, "way", "?"));
+    add_property(t, "mode", nnv_json_text(row, "mode", "?"));
     nnv_text_add(t, "    </properties>\n");
     for (size_t i = s->first[network]; i != SIZE_MAX; i = s->line[i].next) {
         const char *name = name_of(&s->line[i], i, names, arena);

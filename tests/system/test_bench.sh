@@ -189,7 +189,7 @@ test_scenarios_and_ways() {
     has "$OUT" "OVERRUN: 2000000.0 arrivals a second are more than it could serve"
     has out/report.html "2000000.0 arrivals a second are more than it could serve"
     same "$(json_of out 'row["overrun"]')" True
-    for way in burst reusable; do check 0 bench -d cpu --no-accuracy --way $way $SMALL; done
+    for mode in burst reusable; do check 0 bench -d cpu --no-accuracy --mode $mode $SMALL; done
 }
 test_refusals() {
     check 2 nnvts bench

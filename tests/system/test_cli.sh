@@ -45,7 +45,7 @@ test_completion() {
     same "$(complete nnvts import --o)" "--out"
     same "$(complete nnvts bench mobilenet_v1_0.25_128_q)" "mobilenet_v1_0.25_128_quant8"
     same "$(complete nnvts bench -d cpu,temp)" "cpu,template"
-    same "$(complete nnvts bench --way b)" "burst"
+    same "$(complete nnvts bench --mode b)" "burst"
     same "$(complete nnvts bench --lay)" "--layers"
 }
 test_unknown_verb() { check 2 nnvts rum; one_error "did you mean 'run'"; }

@@ -97,13 +97,13 @@ test_usage() {
 }
 # Beside the way there and back, bench shows what the driver took; its options may have commas.
 test_times_of_the_driver() {
-    local way
+    local mode
     make_key key
     serve --key-file key
-    for way in plain burst fenced; do
-        check 0 nnvts bench -d "cpu,remote:key=key,127.0.0.1:$PORT/faulty:legal-untimed" --way $way --no-accuracy --time 0.05 \
+    for mode in plain burst fenced; do
+        check 0 nnvts bench -d "cpu,remote:key=key,127.0.0.1:$PORT/faulty:legal-untimed" --mode $mode --no-accuracy --time 0.05 \
             --out timed mobilenet_v2_0.25_32_quant8
-        same "$(grep -c '"in_driver_ns": [0-9]' timed/bench.json)" 2 "$way"
+        same "$(grep -c '"in_driver_ns": [0-9]' timed/bench.json)" 2 "$mode"
     done
     has timed/bench.json "\"driver\": \"remote:key=key,127.0.0.1:$PORT/faulty:legal-untimed\""
     check 0 nnvts bench -d "faulty:legal-untimed" --no-accuracy --time 0.05 --out untimed mobilenet_v2_0.25_32_quant8

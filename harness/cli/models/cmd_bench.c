@@ -186,7 +186,7 @@ static enum nnv_status run_row(struct bench *b, const struct network *s, int dri
                                   .data = s->data,
                                   .driver = b->drivers[driver],
                                   .scenario = nnv_scenario_names[b->scenario],
-                                  .way = nnv_bench_modes[b->mode],
+                                  .mode = nnv_bench_modes[b->mode],
                                   .work = s->arithmetic,
                                   .has_latency = !b->no_latency};
     if (b->scenario == NNV_SCENARIO_SINGLE) row->roof = remote && !b->roof.stated ? &unknown : &b->roof;
@@ -423,7 +423,7 @@ static int run(int argc, char **argv) {
          "pictures, speech, random, or a folder; default: the network's", NULL},
         {0, "count", NNV_OPT_U64, &b.cli.count, "N", "at most so many items of the data", NULL},
         {0, "scenario", NNV_OPT_CHOICE, &b.scenario, "S", "how executions arrive", nnv_scenario_names},
-        {0, "way", NNV_OPT_CHOICE, &b.mode, "W", "how they are asked for", nnv_bench_modes},
+        {0, "mode", NNV_OPT_CHOICE, &b.mode, "MODE", "execution mode", nnv_bench_modes},
         {0, "streams", NNV_OPT_U64, &b.streams, "N", "executions at once (not single)", NULL},
         {0, "rate", NNV_OPT_STRING, &b.rate, "R",
          "poisson: arrivals a second; default: 0.7 of what is served without pause", NULL},

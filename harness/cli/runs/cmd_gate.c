@@ -299,7 +299,7 @@ static int run(int argc, char **argv) {
         {0, "pairs", NNV_OPT_U64, &g.pairs, "N", "pairs of turns, at most; eight share their processes", NULL},
         {0, "margin", NNV_OPT_STRING, &g.margin, "PERCENT", "a slowdown that does not matter", NULL},
         {0, "detect", NNV_OPT_STRING, &g.detect, "PERCENT", "a slowdown that must not be missed", NULL},
-        {0, "way", NNV_OPT_CHOICE, &g.mode, "W", "how executions are asked for", nnv_bench_modes},
+        {0, "mode", NNV_OPT_CHOICE, &g.mode, "MODE", "execution mode", nnv_bench_modes},
         NNV_OPTION_SPECS(g.cli),
         NNV_OPTION_TIER(g.cli),
         NNV_OPTION_SEED(g.cli),

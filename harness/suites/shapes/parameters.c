@@ -8,15 +8,15 @@
 #include "nnvts/result.h"
 #include "reference/eval/eval.h"
 
-/* Ways to change a value, in the order in which they are tried. */
-enum way { TURNED, MORE, LESS, NEGATED, FIRST_MORE, LAST_LESS, DOUBLED, HALVED, WAYS };
+/* How a value is changed, in the order in which they are tried. */
+enum alteration { TURNED, MORE, LESS, NEGATED, FIRST_MORE, LAST_LESS, DOUBLED, HALVED, ALTERATIONS };
 
 /* Numbers that say how something is done: of others the elements are turned alone. */
 static bool is_number(int32_t type) { return type == ANEURALNETWORKS_TENSOR_INT32 || !nnv_type(type)->tensor; }
 
-/* Element i of n the way; v is what it was, turned what stands behind it. */
-static double changed(enum way way, size_t i, size_t n, double v, double turned) {
-    switch (way) {
+/* Element i of n, changed; v is what it was, turned what stands behind it. */
+static double changed(enum alteration how, size_t i, size_t n, double v, double turned) {
+    switch (how) {
     case TURNED:
         return turned;
     case MORE:
@@ -33,17 +33,17 @@ static double changed(enum way way, size_t i, size_t n, double v, double turned)
         return 2 * v;
     case HALVED:
         return v / 2;
-    case WAYS:
+    case ALTERATIONS:
         break;
     }
     return v;
 }
 
-/* Booleans are changed by any way but one: they have no other value. */
-static bool change(struct nnv_arena *arena, int32_t type, enum way way, struct nnv_value *v) {
+/* Booleans are changed by each alteration but one: they have no other value. */
+static bool change(struct nnv_arena *arena, int32_t type, enum alteration how, struct nnv_value *v) {
     const size_t size = nnv_type(type)->size, n = v->bytes / size;
     const bool flag = nnv_type(type)->kind == NNV_KIND_BOOL;
-    if (v->omitted || n == 0 || (way != TURNED && !is_number(type)) || (way == TURNED && n < 2)) return false;
+    if (v->omitted || n == 0 || (how != TURNED && !is_number(type)) || (how == TURNED && n < 2)) return false;
     char *to = nnv_arena_alloc(arena, v->bytes, 1);
     if (!to) return false;
     for (size_t i = 0; i < n; i++) {
@@ -51,7 +51,7 @@ static bool change(struct nnv_arena *arena, int32_t type, enum way way, struct n
         double was, behind;
         nnv_load(type, from + i * size, 1, &was);
         nnv_load(type, from + (i + 1) % n * size, 1, &behind);
-        const double becomes = flag ? was == 0 : changed(way, i, n, was, behind);
+        const double becomes = flag ? was == 0 : changed(how, i, n, was, behind);
         nnv_store(type, &becomes, 1, to + i * size);
     }
     v->data = to;
@@ -77,10 +77,10 @@ static bool change_input(const struct nnv_context *s, struct nnv_spec *spec, uin
     const struct nnv_subgraph *main = &spec->model.main;
     const int32_t type = main->operands[main->in[i]].type;
     const struct nnv_value was = spec->inputs[i];
-    for (int way = 0; way < WAYS; way++) {
+    for (int how = 0; how < ALTERATIONS; how++) {
         struct nnv_golden *results;
-        if (change(s->env->arena, type, (enum way)way, &spec->inputs[i]) && nnv_shapes_evaluate(s, spec, &results) &&
-            compare(*golden, results, main->nout) == wanted) {
+        if (change(s->env->arena, type, (enum alteration)how, &spec->inputs[i]) &&
+            nnv_shapes_evaluate(s, spec, &results) && compare(*golden, results, main->nout) == wanted) {
             *golden = results;
             return true;
         }
