@@ -246,7 +246,7 @@ static void name_options(const struct nnvts_driver *d, const char *given, struct
     if (!HAS_MEMBER(d, struct nnvts_driver, options) || !d->options) return;
     struct nnv_nearest near = nnv_nearest_to(given ? given : "");
     for (size_t i = 0; given && d->options[i]; i++) nnv_nearest_see(&near, d->options[i]);
-    if (near.best && strcmp(near.best, given) != 0) nnv_text_addf(t, " (did you mean '%s'?)", near.best);
+    if (given && near.best && strcmp(near.best, given) != 0) nnv_text_addf(t, " (did you mean '%s'?)", near.best);
     for (size_t i = 0; d->options[i]; i++) nnv_text_addf(t, "%s%s", i ? ", " : "; options: ", d->options[i]);
 }
 

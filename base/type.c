@@ -64,13 +64,15 @@ bool nnv_is_quant(int32_t code) { return kind_of(code) == NNV_KIND_QUANT; }
 
 bool nnv_is_float(int32_t code) { return kind_of(code) == NNV_KIND_FLOAT; }
 
-/* ------------------------------------------------------------------ float16 */
-
 static uint64_t bits_of(double v) {
     uint64_t b;
     memcpy(&b, &v, sizeof b);
     return b;
 }
+
+bool nnv_same_bits(double a, double b) { return bits_of(a) == bits_of(b); }
+
+/* ------------------------------------------------------------------ float16 */
 
 static double double_of(uint64_t bits) {
     double v;

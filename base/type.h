@@ -67,6 +67,8 @@ void nnv_load(int32_t type, const void *src, size_t n, double *dst);
 void nnv_store(int32_t type, const double *src, size_t n, void *dst);
 /** The number that nnv_store followed by nnv_load would give. */
 double nnv_round_to(int32_t type, double v);
+/** True if they are one number bit by bit: no zero of another sign, and the same NaN. */
+bool nnv_same_bits(double a, double b);
 /** Unit in the last place of |v| in a float type; 1 for integer and quantised types. */
 double nnv_ulp(int32_t type, double v);
 

@@ -11,11 +11,11 @@
 enum { REMOTE_TEXT_BYTES = 1024 };
 
 struct remote_place {
-    char text[REMOTE_TEXT_BYTES];                               /**< of which key, ssh, adb and program are parts */
-    const char *key;                                            /**< file; NULL: there is none */
-    const char *ssh, *adb;                                      /**< of this machine */
-    const char *program;                                        /**< nnvts-host on the other one */
-    uint64_t wait_ns;                                           /**< for a board that does not answer yet */
+    char text[REMOTE_TEXT_BYTES]; /**< of which key, ssh, adb and program are parts */
+    const char *key;              /**< file; NULL: there is none */
+    const char *ssh, *adb;        /**< of this machine */
+    const char *program;          /**< nnvts-host on the other one */
+    uint64_t wait_ns;             /**< for a board that does not answer yet */
     enum remote_transport { REMOTE_TCP, REMOTE_SSH, REMOTE_ADB } transport; /**< all but TCP start nnvts-host there */
     char host[256], port[8]; /**< host: of ssh with the user, of adb a serial, empty: the only one; port empty: ssh's
                                 own choice */

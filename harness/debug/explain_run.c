@@ -217,7 +217,7 @@ static bool is_of_steps(const struct nnv_bucket *b) { return b->stepwise && b->w
 
 /** The operation that an explained case is about. */
 static const char *op_of_case(const struct nnv_explaining_run *x, size_t i) {
-    return *x->op[i] ? x->op[i] : x->r->ops.key[x->r->item[i].op];
+    return x->op[i] && *x->op[i] ? x->op[i] : x->r->ops.key[x->r->item[i].op];
 }
 
 /**

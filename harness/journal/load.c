@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "base/type.h"
 #include "base/words.h"
 #include "harness/journal/causes/bucket.h"
 #include "harness/journal/reader.h"
@@ -159,13 +160,19 @@ static enum nnv_status take_reason(struct nnv_report *r, const char *s, size_t n
     return *out != NULL ? NNV_OK : nnv_no_memory(err);
 }
 
+static bool is_alike(const struct nnv_case_more *a, const struct nnv_case_more *b) {
+    return a->reason == b->reason && a->cause == b->cause && nnv_same_bits(a->ms, b->ms) &&
+           nnv_same_bits(a->driver_us, b->driver_us) && a->compared == b->compared && a->mode == b->mode &&
+           a->expectation == b->expectation && a->runs == b->runs && a->bad_runs == b->bad_runs;
+}
+
 /** The kept copy of it, which cases share; NULL when out of memory. */
 static const struct nnv_case_more *keep_more(struct nnv_report *r, const struct nnv_case_more *wanted) {
-    if (memcmp(wanted, &no_more, sizeof no_more) == 0) return &no_more;
+    if (is_alike(wanted, &no_more)) return &no_more;
     const uint64_t hash = nnv_hash_bytes(wanted, sizeof *wanted);
     size_t at = 0;
     for (uint32_t k; (k = nnv_index_next(&r->alike, hash, &at)) != NNV_MAP_NONE;)
-        if (memcmp(r->more[k], wanted, sizeof *wanted) == 0) return r->more[k];
+        if (is_alike(r->more[k], wanted)) return r->more[k];
     const struct nnv_case_more *kept = nnv_arena_copy(r->arena, wanted, sizeof *wanted);
     if (kept == NULL || !nnv_grow(NULL, &r->more, r->alike.count, &r->more_cap, sizeof *r->more)) return NULL;
     r->more[r->alike.count] = kept;

@@ -125,7 +125,8 @@ static bool change_scalar(struct nnv_related *r, struct nnv_operation *op, uint3
     return in[pick] != NNV_RELATED_NONE;
 }
 
-/** An operation beside one of the model's, whose results are outputs, too: change says what it reads in place of op's. */
+/** An operation beside one of the model's, whose results are outputs, too: change says what it reads in place of op's.
+ */
 static bool put_beside(struct nnv_related *r,
                        bool (*change)(struct nnv_related *r, struct nnv_operation *op, uint32_t *in)) {
     struct nnv_subgraph *m = &r->to->model.main;

@@ -210,7 +210,8 @@ void nnv_cover_width_row(const struct nnv_op *op, size_t i, size_t turn, int32_t
     for (; i >= unusual(op, f, g); f++) i -= unusual(op, f, g);
     for (uint8_t k = 0; k < op->nfactors; k++) row[k] = op->factors[k].values[op->factors[k].with_sizes];
     row[f] = op->factors[f].values[i + (i >= op->factors[f].with_sizes)];
-    row[g] = op->factors[g].sizes[at % widths_of(&op->factors[g])];
+    const size_t widths = widths_of(&op->factors[g]); /* some, as the factor has rows */
+    row[g] = op->factors[g].sizes[widths ? at % widths : 0];
 }
 
 /* The usual value, or the one that makes a tensor large. */

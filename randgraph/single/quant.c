@@ -224,8 +224,7 @@ bool nnv_quant_raise(const struct nnv_form *form, struct nnv_subgraph *s) {
     bool raised = false;
     for (uint32_t i = 0; i < s->nout; i++) {
         struct nnv_operand *o = &s->operands[s->out[i]];
-        if (!nnv_is_quant(o->type) || nnv_out_slot(form, i)->quant != NNV_Q_FREE || o->scale > product)
-            continue;
+        if (!nnv_is_quant(o->type) || nnv_out_slot(form, i)->quant != NNV_Q_FREE || o->scale > product) continue;
         o->scale = product * 1.0625f;
         raised = true;
     }

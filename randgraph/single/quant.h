@@ -13,7 +13,7 @@ struct nnv_quant_choice {
     const struct nnv_operand *operands; /**< of the subgraph; those before this one are complete */
     uint32_t position;                  /**< inputs: position in the operation's list */
     int index;
-    bool planned; /**< inputs: of a plan, and not a variant's */
+    bool planned;                      /**< inputs: of a plan, and not a variant's */
     const int32_t *scales;             /**< a row, see scales.h, or NULL */
     int role;                          /**< with it, inputs: see nnv_scales_role() */
     const struct nnv_operand *like[2]; /**< with it: the inputs of both roles as far as they are complete, or NULL */

@@ -224,7 +224,7 @@ static int32_t *number_at(struct draft *d, uint32_t place, uint32_t *places, int
         struct nnv_operand *o = input(d, i);
         const uint32_t towards = directions_of(d, i), each = towards == BOTH ? 2 : towards > 0;
         const uint32_t own = each * (uint32_t)(o->bytes / sizeof(int32_t));
-        if (place >= *places && place < *places + own) {
+        if (each && place >= *places && place < *places + own) {
             int32_t *numbers = nnv_arena_copy(d->arena, o->data, o->bytes);
             if (!numbers) return NULL;
             o->data = numbers;

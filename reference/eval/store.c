@@ -158,7 +158,7 @@ static void add_hooks(const struct block *b, const struct signs *s) {
 
 /* Rows 1 to n: y plus or minus u times row 0. */
 static void add_noise(const struct block *b) {
-    struct signs s;
+    struct signs s = {0};
     double magnitude[BLOCK];
     for (size_t e = 0; e < b->n; e++) {
         const double size = fabs(b->y[e]);

@@ -37,7 +37,7 @@ static void sign(struct nnv_noise *noise, bool both, const struct nnv_hook *hook
 bool nnv_noise_replay_all(struct nnv_kernel *k, size_t n, double *y) {
     struct nnv_noise *noise = k->noise;
     if (noise && k->row == 0) noise->replays = true;
-    if (!k->same_inputs || noise->hazard || noise->at > 0 || noise->count != n) return false;
+    if (!noise || !k->same_inputs || noise->hazard || noise->at > 0 || noise->count != n) return false;
     for (size_t at = 0; at < n; at += WORD) {
         const size_t end = n - at < WORD ? n : at + WORD;
         uint64_t down = ~next_signs(&noise->signs, (int)(end - at));

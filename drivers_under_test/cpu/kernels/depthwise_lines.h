@@ -180,10 +180,11 @@ static CPU_TARGET void line_tiles(const struct cpu_lines_f32 *l, size_t row, enu
  */
 static enum line_kind line_kind(const struct cpu_lines_f32 *l, bool two) {
     enum { WAY = 4096, SETS = 64 };
-    const size_t bytes = l->channels * sizeof(float), period = WAY / ((bytes | WAY) & -(bytes | WAY));
-    const size_t sets = period < SETS ? period : SETS, least = 4 * l->stride;
-    const bool crowded = sets < least && l->channels % (4 * LANES) == 0;
-    if (LINE_VECTORS > 1 && crowded) return two && 2 * sets >= least ? LINE_PAIRS : LINE_FOURS;
+    if (LINE_VECTORS > 1 && l->channels % (4 * LANES) == 0) {
+        const size_t bytes = l->channels * sizeof(float), period = WAY / ((bytes | WAY) & -(bytes | WAY));
+        const size_t sets = period < SETS ? period : SETS, least = 4 * l->stride;
+        if (sets < least) return two && 2 * sets >= least ? LINE_PAIRS : LINE_FOURS;
+    }
     return two ? LINE_TWO : LINE_ONE;
 }
 

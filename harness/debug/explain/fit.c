@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "base/type.h"
 #include "harness/judge/compare.h"
 
 enum {
@@ -218,7 +219,7 @@ static bool fits_at(struct trial *t, uint32_t i, size_t k, size_t at) {
         v[s] = t->fault
                    ? nnv_fault_element(t->fault, &t->y[s][i], k)
                    : moved_number(nnv_type(nnv_explain_output(t->x, i)->type), t->c->v[at], t->c->bound[at], sides[s]);
-    if (t->fault) t->changes = t->changes || memcmp(v, &t->y[0][i].v[k], sizeof *v) != 0;
+    if (t->fault) t->changes = t->changes || !nnv_same_bits(*v, t->y[0][i].v[k]);
     return is_between(fmin(fmin(v[2], v[1]), v[0]), v[0], fmax(fmax(v[2], v[1]), v[0]), t->x->actual[at], t->near);
 }
 
@@ -240,7 +241,7 @@ static bool changes_any(const struct trial *t) {
     for (uint32_t i = 0; i < t->x->spec->model.main.nout; i++)
         for (size_t k = 0; k < t->y[0][i].n && !nnv_explain_output(t->x, i)->ignored; k++) {
             const double v = nnv_fault_element(t->fault, &t->y[0][i], k);
-            if (memcmp(&v, &t->y[0][i].v[k], sizeof v) != 0) return true;
+            if (!nnv_same_bits(v, t->y[0][i].v[k])) return true;
         }
     return false;
 }

@@ -70,7 +70,7 @@ static void take_empty(struct nnv_explaining_run *x) {
         size_t kept = 0, broken = 0;
         for (size_t k = 0; x->empty[i] && !x->words[i] && k < r->count; k++) {
             if (r->item[k].op != r->item[i].op) continue;
-            kept += x->promise[k] && !x->empty[k] && strcmp(x->words[k], x->empty[i]) == 0;
+            kept += x->promise[k] && x->words[k] && !x->empty[k] && strcmp(x->words[k], x->empty[i]) == 0;
             broken += x->tried[k] && !x->empty[k];
         }
         if (kept > broken) nnv_explaining_by_promise(x, i, x->empty[i]);

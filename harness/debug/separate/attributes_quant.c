@@ -45,7 +45,8 @@ void nnv_add_shared_encoding(struct nnv_attribute_list *l, const struct nnv_call
         shifted = shifted || (fabsf(o->scale - y->scale) <= 0 && o->zero_point != y->zero_point);
         for (uint32_t k = 0; k < i; k++) { /* tables of codes may be kept by the scale alone */
             const struct nnv_operand *p = c->in[k].present ? c->in[k].operand : o;
-            moved = moved || (p->type == o->type && fabsf(p->scale - o->scale) <= 0 && p->zero_point != o->zero_point);
+            moved =
+                moved || (p && p->type == o->type && fabsf(p->scale - o->scale) <= 0 && p->zero_point != o->zero_point);
         }
     }
     if (!any || !nnv_is_quant(y->type)) return;

@@ -115,7 +115,8 @@ static void add_result(struct nnv_attribute_list *l, const char *what, const str
     if (!of || isnan(real)) return;
     nnv_add_number(l, NNV_NAME("the magnitude of the %s", of), FROM_MODEL + 1, fabs(real));
     if (nnv_type(a->operand->type)->kind == NNV_KIND_INT)
-        nnv_add_flag(l, NNV_NAME("the %s is beyond 32 bits", of), FROM_MODEL, real < INT32_MIN || real > INT32_MAX, NULL);
+        nnv_add_flag(l, NNV_NAME("the %s is beyond 32 bits", of), FROM_MODEL, real < INT32_MIN || real > INT32_MAX,
+                     NULL);
     if (!nnv_is_quant(a->operand->type)) return;
     nnv_add_number(l, NNV_NAME("the magnitude of the %s, as codes without zero points,", of), FROM_MODEL, fabs(codes));
 }

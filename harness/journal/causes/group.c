@@ -75,7 +75,7 @@ static int by_text(const void *a, const void *b) { return strcmp(*(const char *c
 static bool add_terms(struct nnv_text *t, const struct nnv_cause_condition *where) {
     enum { TERMS = 8 };
     const char *term[TERMS];
-    const size_t n = where->terms;
+    const size_t n = where ? where->terms : 0;
     if (n < 2 || n > TERMS) return false;
     memcpy(term, where->term, n * sizeof *term);
     qsort(term, n, sizeof *term, by_text);

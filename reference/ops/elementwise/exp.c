@@ -51,8 +51,7 @@ static nnv_two sine(struct nnv_strip *s, double x, struct nnv_hook *note) {
     const nnv_two rounded = nnv_two_round(s, nnv_two_of(x));
     if (!s->k->same_inputs || !note) {
         const double off = note && s->k->row == 0 ? nnv_rounding(s->k, x) : 0;
-        if (off > 0) *note = (struct nnv_hook){sin(x - off), sin(x + off)};
-        if (off == 0 && note) *note = (struct nnv_hook){0, 0};
+        if (note) *note = off > 0 ? (struct nnv_hook){sin(x - off), sin(x + off)} : (struct nnv_hook){0, 0};
         return nnv_two_of(sin(rounded[0]));
     }
     nnv_two y;

@@ -156,6 +156,14 @@ static void ulps(void **state) {
     assert_true(isnan(nnv_ulp(f, NAN)));
 }
 
+static void bits_are_compared(void **state) {
+    (void)state;
+    assert_true(nnv_same_bits(1, 1) && nnv_same_bits(NAN, NAN) && nnv_same_bits(-0.0, -0.0));
+    assert_false(nnv_same_bits(0.0, -0.0));
+    assert_false(nnv_same_bits(1, 1 + 0x1p-52));
+    assert_false(nnv_same_bits(NAN, -NAN));
+}
+
 static void sizes_are_checked(void **state) {
     (void)state;
     size_t elems = 77, bytes = 77;
@@ -186,6 +194,7 @@ int main(void) {
         cmocka_unit_test(floats_round_to_nearest_even),
         cmocka_unit_test(bulk_and_single_agree_unaligned),
         cmocka_unit_test(ulps),
+        cmocka_unit_test(bits_are_compared),
         cmocka_unit_test(sizes_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
