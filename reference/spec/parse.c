@@ -58,7 +58,7 @@ static enum nnv_status read_string(const struct nnv_reader *r, const json_t *obj
 static enum nnv_status read_name(const struct nnv_reader *r, const json_t *root, const char **name) {
     struct nnv_path here = {NULL, "name", 0};
     struct nnv_text shown = {0};
-    const char *given = NULL;
+    const char *given = "";
     TRY(read_string(r, root, "name", false, &given));
     nnv_text_add_shown(&shown, given, strlen(given), SIZE_MAX / 2);
     const char *copy = shown.failed ? NULL : nnv_arena_strdup(r->arena, shown.len > 0 ? shown.data : "");

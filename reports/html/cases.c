@@ -91,12 +91,7 @@ static bool find_groups(const struct nnv_report *r, struct lists *l) {
     for (size_t i = 0; i < r->count && ok; i++) {
         const struct nnv_report_case *c = &r->item[i];
         const uint32_t g = nnv_id_add(&ids, (uint64_t)c->suite << 32 | c->op);
-        if (g != NNV_MAP_NONE && g == cap) {
-            struct group *more = realloc(l->group, (cap = 2 * cap + 64) * sizeof *more);
-            l->group = more != NULL ? more : l->group;
-            ok = more != NULL;
-        }
-        ok = ok && g != NNV_MAP_NONE;
+        ok = g != NNV_MAP_NONE && nnv_grow(NULL, &l->group, l->groups, &cap, sizeof *l->group);
         if (ok && g == l->groups) l->group[l->groups++] = (struct group){.suite = c->suite, .op = c->op};
         if (ok) l->group[g].n[c->verdict]++;
     }
