@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { LANES = 8, ROWS = 2, DEPTH = 512 };
+enum { LANES = 8, ROWS = 4, DEPTH = 512 };
 
 /* c[r * n + l] += sum of a[r * k + p] * panel[p][l] over p, in the order of p, for so many rows and lanes. */
 static inline void add_panel(const double *a, size_t k, double panel[][LANES], size_t depth, double *c, size_t n,

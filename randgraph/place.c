@@ -11,7 +11,7 @@ static double about(double large, struct nnv_rng *rng) { return large + (double)
 /* Lines of one kind each, in turn; j: place in the line. */
 static double line_value(double lo, double hi, double large, size_t line, size_t j, size_t length,
                          struct nnv_rng *rng) {
-    enum kind { ZERO, ONE_HOT, EQUAL, ABOUT, ALTERNATING, ONE_LOW, DRAWN, ONE_LARGE, MASKED, KINDS };
+    enum kind { ZERO, ONE_HOT, EQUAL, ABOUT, ALTERNATING, ONE_LOW, DRAWN, ONE_LARGE, MASKED, LAST_LARGE, KINDS };
     /* of the one that differs: also the last, which loops over whole vectors leave out */
     const size_t place = line / KINDS % 2 ? length - 1 : (line * 5 + 2) % length;
     switch ((enum kind)(line % KINDS)) {
@@ -32,6 +32,9 @@ static double line_value(double lo, double hi, double large, size_t line, size_t
         break;
     case MASKED: /* as attention leaves out what stands behind a sentence */
         if (j > place) return -large;
+        break;
+    case LAST_LARGE: /* it outweighs all that whole vectors hold */
+        if (j + 1 == length) return large;
         break;
     case DRAWN:
     case KINDS:

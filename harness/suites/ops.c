@@ -37,7 +37,7 @@ static const struct tier tiers[] = {
      .most = 8,
      .special = 2,
      .sweep = 8,
-     .refused = 24,
+     .refused = 30,
      .thin = 40,
      .stride = 1,
      .planned = {[NNV_PLAN_COVER] = 1,
@@ -191,7 +191,7 @@ static bool is_light(const struct nnv_op *op) {
 }
 
 /* Whether the case is none of a large tensor, or its signature has one: each of a light operation, else one; of many
- * rows one; the commonest and those with a filter those of many places, too. */
+ * rows one; the commonest, and every second of those with a filter, those of many places, too. */
 static bool has_large(const struct tier *t, const struct nnv_single *w) {
     const int32_t type = w->op->sigs[w->sig].type[NNV_T];
     const bool common = type == ANEURALNETWORKS_TENSOR_FLOAT32 || type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM;
@@ -201,7 +201,8 @@ static bool has_large(const struct tier *t, const struct nnv_single *w) {
     case NNV_LARGE_ROWS:
         return is_light(w->op) && nnv_cover_has_large(w->op, NNV_LARGE_PLACES);
     case NNV_LARGE_PLACES:
-        return is_light(w->op) || (common && nnv_single_is_first(w->op, w->sig)) || nnv_op_uses(w->op, NNV_W);
+        return is_light(w->op) || (common && nnv_single_is_first(w->op, w->sig)) ||
+               (nnv_op_uses(w->op, NNV_W) && w->sig % 2 == 0);
     case NNV_LARGE_ELEMENTS:
     case NNV_LARGE_KINDS:
         break;
@@ -216,18 +217,21 @@ static int step_of(const struct tier *t, const struct nnv_single *w) {
     return w->plan == NNV_PLAN_SIZE && step > w->op->nsigs ? w->op->nsigs : step;
 }
 
-/* Long sums of large numbers of one sign, in types that they may leave: each size that lengthens sums. */
-static enum nnv_status add_long_sums(struct listing *l, struct nnv_single w, struct nnv_err *err) {
+/* Each size of an unusual one that `is_of` says, of values of the mode. */
+static enum nnv_status add_sizes(struct listing *l, struct nnv_single w, enum nnv_fill_mode mode,
+                                 bool (*is_of)(const struct nnv_single *w), struct nnv_err *err) {
+    enum nnv_status st = NNV_OK;
     w.plan = NNV_PLAN_SIZE;
-    w.mode = NNV_FILL_HIGH;
-    const bool narrow = nnv_type(w.op->sigs[w.sig].type[NNV_T])->size < sizeof(float);
-    const bool has = narrow && step_of(l->tier, &w) > 0 && nnv_single_has(w.op, w.sig, w.mode);
-    for (w.index = 0; has && w.index < nnv_single_planned(w.op, w.sig, w.plan); w.index++) {
-        enum nnv_status st = NNV_OK;
-        if (nnv_single_has_long_sums(&w)) st = add(l, &w, err);
-        if (st) return st;
-    }
-    return NNV_OK;
+    w.mode = mode;
+    const bool has = step_of(l->tier, &w) > 0 && nnv_single_has(w.op, w.sig, w.mode);
+    for (w.index = 0; !st && has && w.index < nnv_single_planned(w.op, w.sig, w.plan); w.index++)
+        if (is_of(&w)) st = add(l, &w, err);
+    return st;
+}
+
+/* Long sums of large numbers of one sign, in types that they may leave. */
+static bool has_long_sums(const struct nnv_single *w) {
+    return nnv_type(w->op->sigs[w->sig].type[NNV_T])->size < sizeof(float) && nnv_single_has_long_sums(w);
 }
 
 /* The planned cases of one operation and signature. */
@@ -240,7 +244,8 @@ static enum nnv_status add_planned(struct listing *l, struct nnv_single w, struc
             if (st) return st;
         }
     }
-    return add_long_sums(l, w, err);
+    const enum nnv_status st = add_sizes(l, w, NNV_FILL_HIGH, has_long_sums, err);
+    return st ? st : add_sizes(l, w, NNV_FILL_LINES, nnv_single_has_uneven_lines, err);
 }
 
 /* All cases of one operation, signature, variant and mode. */

@@ -237,6 +237,24 @@ static void read_constant(struct nnv_chain *c) {
     add_output(c, NNV_CHAIN_ADD(c, RELU, numbers[nnv_chain_int(c, 0, (int)n - 1)]));
 }
 
+static bool gives(const struct nnv_operation *o, uint32_t operand) {
+    for (uint32_t i = 0; i < o->nout; i++)
+        if (o->out[i] == operand) return true;
+    return false;
+}
+
+/* The last operation is done right behind the one that gives what it reads, or at the end, as it is: who reads a value
+ * last may not be the chain. */
+static void move_forward(struct nnv_chain *c, uint32_t read) {
+    struct nnv_operation *o = c->b.operation, last;
+    const uint32_t n = c->b.noperations;
+    if (c->failed || c->b.failed || n < 2 || nnv_chain_chance(c, 0.5)) return;
+    uint32_t at = n - 1;
+    last = o[at];
+    for (; at > 0 && !gives(&o[at - 1], read); at--) o[at] = o[at - 1];
+    o[at] = last;
+}
+
 static void add_consumers(const struct nnv_fusion *what, struct nnv_chain *c, int draw) {
     if (c->failed || what->consumers == NNV_CONSUMERS_ONE) return;
     if (what->consumers == NNV_CONSUMERS_SHARED) {
@@ -260,6 +278,7 @@ static void add_consumers(const struct nnv_fusion *what, struct nnv_chain *c, in
         const uint32_t number = nnv_chain_constant(c, 1, (uint32_t[]){1}, 0.5, 1);
         add_output(c, NNV_CHAIN_ADD(c, ADD, middle, number, nnv_chain_i32(c, ANEURALNETWORKS_FUSED_NONE)));
     }
+    move_forward(c, middle);
 }
 
 /* Every output has finite elements that are not all alike. */

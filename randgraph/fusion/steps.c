@@ -163,6 +163,19 @@ static void stay(struct nnv_chain *c, int code) {
     c->at = nnv_chain_add(c, code, nin, in);
 }
 
+/* An extent of 1 more, and one less: what is shown, not moved, where the value lies in memory that others want. */
+static void views(struct nnv_chain *c, int arg) {
+    enum { MOST = 4 }; /* SQUEEZE takes no more */
+    (void)arg;
+    if (nnv_chain_operand(c, c->at)->rank >= MOST) {
+        const int32_t to[] = {-1, (int32_t)nnv_chain_extent(c, c->at, -2), (int32_t)nnv_chain_extent(c, c->at, -1)};
+        c->at = NNV_CHAIN_ADD(c, RESHAPE, c->at, nnv_chain_ints(c, 3, to));
+    }
+    const int32_t axis = nnv_chain_int(c, 0, (int)nnv_chain_operand(c, c->at)->rank);
+    const uint32_t more = NNV_CHAIN_ADD(c, EXPAND_DIMS, c->at, nnv_chain_i32(c, axis));
+    c->at = NNV_CHAIN_ADD(c, SQUEEZE, more, nnv_chain_ints(c, 1, &axis));
+}
+
 /* Appends SPLIT into halves, or of odd extents into single places; the first of *parts parts along *axis. */
 static uint32_t add_split(struct nnv_chain *c, uint32_t *axis, uint32_t *parts) {
     const struct nnv_operand *o = nnv_chain_operand(c, c->at);
@@ -343,6 +356,7 @@ const struct nnv_chain_step nnv_chain_steps[] = {
     ONE("concat_value", concat, VALUE, 0, CONCATENATION),
     ONE("concat_self", concat, SCALAR, 0, CONCATENATION),
     ONE("split", split, 0, 0, SPLIT),
+    {"views", views, 0, 0, {C(SQUEEZE), C(EXPAND_DIMS), C(RESHAPE), -1}},
     {"split_join", split_join, 0, 0, {C(CONCATENATION), C(SPLIT), -1}},
     ONE("stay_transpose", stay, C(TRANSPOSE), 0, TRANSPOSE),
     ONE("stay_reshape", stay, C(RESHAPE), 0, RESHAPE),

@@ -168,6 +168,15 @@ bool nnv_single_has_long_line(const struct nnv_single *w) {
     return row[which] >= NNV_LONG_LINE && !w->op->factors[which].pair;
 }
 
+bool nnv_single_has_uneven_lines(const struct nnv_single *w) {
+    enum { VECTOR = 16, LONG = 300 };
+    int32_t row[NNV_MAX_FACTORS];
+    size_t which;
+    nnv_cover_size_row(w->op, (size_t)(unsigned)w->index, row, &which);
+    return w->op->factors[which].sums && !w->op->linear && w->op->rounding != NNV_ROUND_NONE && row[which] < LONG &&
+           row[which] % VECTOR != 0;
+}
+
 bool nnv_single_has_long_sums(const struct nnv_single *w) {
     int32_t row[NNV_MAX_FACTORS];
     size_t which;

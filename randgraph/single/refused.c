@@ -256,6 +256,23 @@ static bool number_beyond(struct draft *d) {
     return false;
 }
 
+/* A shape in which one extent is to be found out: another is the least larger that does not divide what there is. */
+static bool extent_unfit(struct draft *d) {
+    enum { TRIES = 8 };
+    if (d->op->type != ANEURALNETWORKS_RESHAPE || !nnv_is_constant(input(d, 1)) || !open_outputs(d)) return false;
+    struct nnv_operand *o = input(d, 1);
+    const uint32_t n = (uint32_t)(o->bytes / sizeof(int32_t));
+    int32_t *extents = nnv_arena_copy(d->arena, o->data, o->bytes);
+    if (!extents || n < 2) return false;
+    o->data = extents;
+    uint32_t open = 0;
+    while (open < n && extents[open] >= 0) open++;
+    if (open == n) extents[open = (uint32_t)d->turn % n] = -1;
+    int32_t *other = &extents[(open + 1) % n];
+    for (int i = 0; i < TRIES && validate(d) != NNV_INVALID; i++) ++*other;
+    return validate(d) == NNV_INVALID;
+}
+
 /* ------------------------------------------ what may be by itself, but not beside the rest */
 
 static bool is_scalar_constant(const struct nnv_operand *o, int32_t type) {
@@ -371,14 +388,15 @@ static const struct mistake mistakes[] = {
     {"an attribute that does not fit", attribute_unfit, true},
     {"an optional input less", omitted_alone, true},
     {"a number just beyond its limit", number_beyond, false},
+    {"an extent that does not divide", extent_unfit, false},
 };
 enum { MISTAKES = sizeof mistakes / sizeof *mistakes };
 /* Every case has a mistake of one of these groups, in turn: mistakes by themselves, those that are none but together,
  * limits. Each group ends before: */
-static const int group_end[] = {NNV_REFUSED_KINDS, MISTAKES - 1, MISTAKES};
+static const int group_end[] = {NNV_REFUSED_KINDS, MISTAKES - 2, MISTAKES};
 enum { GROUPS = sizeof group_end / sizeof *group_end, LIMITS = GROUPS - 1 };
 _Static_assert((int)GROUPS == (int)NNV_REFUSED_GROUPS, "cases are listed for each");
-_Static_assert((int)MISTAKES == (int)NNV_REFUSED_KINDS + 5, "cases are listed for each");
+_Static_assert((int)MISTAKES == (int)NNV_REFUSED_KINDS + 6, "cases are listed for each");
 
 /* Makes the mistake at one of the places where the rules notice it, by the index; where it finds its place itself, by
  * chance. False: they do not anywhere. */

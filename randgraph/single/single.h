@@ -56,6 +56,11 @@ int nnv_single_sweep_cases(const struct nnv_op *op, int sig);
 bool nnv_single_is_elementwise(const struct nnv_op *op);
 /** True if the case is of NNV_PLAN_SIZE, and its unusual size is beyond 16 bits. */
 bool nnv_single_has_long_line(const struct nnv_single *what);
+/**
+ * True if the case, of NNV_PLAN_SIZE, has lines of an unusual length of which each is judged as a whole: what stands
+ * behind the last whole vector may outweigh all the others. Lengths that fill vectors do not tell, very long ones cost.
+ */
+bool nnv_single_has_uneven_lines(const struct nnv_single *what);
 /** True if the case, of NNV_PLAN_SIZE, has an unusual size that makes sums longer. */
 bool nnv_single_has_long_sums(const struct nnv_single *what);
 /** True if the signature computes in float32, which a relaxed model may do in float16. */

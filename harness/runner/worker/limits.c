@@ -63,6 +63,7 @@ void nnv_descriptors_check(struct nnv_descriptors *d, struct nnv_result *r) {
     const rlim_t most = limit.rlim_cur < INT_MAX ? limit.rlim_cur : INT_MAX;
     const rlim_t free_before = (rlim_t)before < most ? most - (rlim_t)before : 0;
     const rlim_t free_now = (rlim_t)d->low < most ? most - (rlim_t)d->low : 0;
+    if (free_now < most / 2) r->worker_damaged = true; /* the next cases are not to pay for it */
     if (free_now >= RESERVE) return;
     r->worker_damaged = true;
     if (free_before - free_now <= most / 2 || (r->verdict != NNVTS_PASS && r->verdict != NNVTS_ERROR)) return;

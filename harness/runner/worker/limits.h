@@ -33,8 +33,8 @@ struct nnv_descriptors {
 /** Begins; before the first case. */
 void nnv_descriptors_begin(struct nnv_descriptors *d);
 /**
- * A case has ended: where it left few or no descriptors, what comes next needs a new worker, and the case fails if it
- * was it that took most of them.
+ * A case has ended: where it left fewer than half of the descriptors that a process may open, what comes next needs a
+ * new worker; where it left few or none, it fails if it was it that took most of them.
  */
 void nnv_descriptors_check(struct nnv_descriptors *d, struct nnv_result *r);
 

@@ -72,13 +72,6 @@ static bool count_descriptors(uint64_t *n) {
     return true;
 }
 
-bool nnv_held_scarce(void) {
-    struct rlimit most;
-    uint64_t n;
-    return getrlimit(RLIMIT_NOFILE, &most) == 0 && most.rlim_cur != RLIM_INFINITY && count_descriptors(&n) &&
-           n > most.rlim_cur / 2;
-}
-
 void nnv_held_count(uint64_t held[NNV_HELD_KINDS]) {
     struct stat st;
     char line[LINE_BYTES];

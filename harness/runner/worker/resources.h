@@ -29,8 +29,6 @@ extern const struct nnv_held_words nnv_held_words[NNV_HELD_KINDS];
 bool nnv_held_memory_tells(void);
 /** Gives back to the system what was freed: what is taken from then on shows. */
 void nnv_held_trim(void);
-/** More than half of the descriptors that this process may open are open: whoever loses them takes them from others. */
-bool nnv_held_scarce(void);
 /** Counts in this process, in some microseconds. What the system does not tell stays as it is. */
 void nnv_held_count(uint64_t held[NNV_HELD_KINDS]);
 

@@ -305,7 +305,6 @@ static void run_case(struct worker *w, uint32_t index) {
     put_back(w);
     take_log(w);
     if (watched) nnv_leaks_end(&w->leaks, w->work->config->timeout_ns, run_again, w, &w->result);
-    if (nnv_held_scarce()) w->result.worker_damaged = true; /* the next cases are not to pay for it */
     nnv_descriptors_check(&w->descriptors, &w->result);
     /* Closing is a part of the last case: somebody has to answer for a driver that dies of it. */
     if (!w->result.worker_damaged && is_last(w)) close_device(w);

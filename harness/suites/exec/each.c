@@ -182,7 +182,7 @@ void nnv_exec_again(struct nnv_exec *x, const struct nnv_case *c) {
 /* ---------------------------------------------------------------------- at once */
 
 enum { FEWEST_RUNS = 4, SHAPE_INDEX = 2 }; /* index 0 has the smallest shapes */
-static const uint64_t LONG_ENOUGH_NS = 1000000;
+static const uint64_t LONG_ENOUGH_NS = 1000000, PATIENCE_NS = 100000;
 
 /** A thread that executes the model until an answer is another than it was alone. */
 struct racer {
@@ -205,7 +205,7 @@ static void *race(void *arg) {
     atomic_fetch_sub(r->waiting, 1);
     uint64_t start = nnv_now_ns();
     while (atomic_load(r->waiting) > 0) /* both on a processor when it begins, unless there is but one */
-        if (nnv_now_ns() - start > LONG_ENOUGH_NS) sched_yield();
+        if (nnv_now_ns() - start > PATIENCE_NS) sched_yield();
     start = nnv_now_ns();
     for (int i = 0; i < FEWEST_RUNS || nnv_now_ns() - start < LONG_ENOUGH_NS; i++) {
         struct nnv_execution x = nnv_execution_make(NNV_MODE_SYNC, r->prepared, r->values);

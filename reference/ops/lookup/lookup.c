@@ -71,7 +71,8 @@ static enum nnv_status embedding_eval(struct nnv_kernel *k, struct nnv_err *err)
 static const struct nnv_factor embedding_factors[] = {TABLE_FACTORS,
                                                       {.name = "order", NNV_WORDS("any", "rising", "falling", "same")}};
 static const struct nnv_factor hashtable_factors[] = {TABLE_FACTORS,
-                                                      {.name = "found", NNV_WORDS("mixed", "hits", "misses")}};
+                                                      {.name = "found", NNV_WORDS("mixed", "hits", "misses")},
+                                                      {.name = "keys", NNV_WORDS("near", "apart")}};
 
 /* The extents of the table, as the row says. */
 static uint32_t table_shape(const struct nnv_sample *s, uint32_t *dims) {
@@ -166,15 +167,35 @@ static enum nnv_status hashtable_eval(struct nnv_kernel *k, struct nnv_err *err)
 
 static const char *const hashtable_variants[] = {"mixed", "hits", "misses", NULL};
 
-/* Keys rise by even gaps; misses lie between them. */
+/* n keys that rise by small even gaps, between which misses have room. */
+static void draw_near_keys(struct nnv_sample *s, uint32_t n, int32_t *keys) {
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = i ? keys[i - 1] + 2 * nnv_sample_int(s, 1, 3) : nnv_sample_int(s, -20, -10);
+}
+
+/* The same over half of all numbers, but the first or the last, far, which is at the other end: differences leave
+ * INT32. */
+static void draw_keys_apart(uint32_t far, uint32_t n, int32_t *keys) {
+    const int32_t most = INT32_MAX - 1, gap = most / (int32_t)n;
+    for (uint32_t i = 0; i < n; i++) {
+        const int32_t near = far == 0 ? gap * (int32_t)i : -gap * (int32_t)(n - 1 - i);
+        keys[i] = i != far ? near : far == 0 ? -most : most;
+    }
+}
+
+/* Misses lie beside the keys. */
 static void hashtable_row_sample(struct nnv_sample *s) {
     uint32_t dims[4], rank = table_shape(s, dims), n = nnv_row_extent(s, "lookups", 1);
     int32_t *keys = NNV_NEW(s->arena, int32_t, dims[0]), *lookups = NNV_NEW(s->arena, int32_t, n);
-    for (uint32_t i = 0; keys && i < dims[0]; i++)
-        keys[i] = i ? keys[i - 1] + 2 * nnv_sample_int(s, 1, 3) : nnv_sample_int(s, -20, -10);
+    const uint32_t last = dims[0] - 1, far = s->index % 2 ? last : 0;
+    if (keys && nnv_sample_is(s, "apart"))
+        draw_keys_apart(far, dims[0], keys);
+    else if (keys)
+        draw_near_keys(s, dims[0], keys);
     for (uint32_t i = 0; keys && lookups && i < n; i++) {
         const bool hit = nnv_sample_is(s, "hits") || (nnv_sample_is(s, "mixed") && i % 2 == 0);
-        lookups[i] = keys[nnv_sample_int(s, 0, (int)dims[0] - 1)] + (hit ? 0 : nnv_sample_int(s, 0, 1) * 2 - 1);
+        const uint32_t row = i ? (uint32_t)nnv_sample_int(s, 0, (int)last) : far;
+        lookups[i] = keys[row] + (hit ? 0 : nnv_sample_int(s, 0, 1) * 2 - 1);
     }
     nnv_sample_tensor(s, VALUES, rank, dims);
     nnv_sample_tensor(s, LOOKUPS, 1, &n)->ints = lookups;
@@ -189,8 +210,7 @@ static void hashtable_sample(struct nnv_sample *s) {
     enum { KEY_COUNT = 7, LOOKUP_COUNT = 6 };
     uint32_t rank = 2 + (uint32_t)s->index % 3, dims[4] = {KEY_COUNT};
     int32_t keys[KEY_COUNT], lookups[LOOKUP_COUNT];
-    keys[0] = nnv_sample_int(s, -20, -10);
-    for (int i = 1; i < KEY_COUNT; i++) keys[i] = keys[i - 1] + 2 * nnv_sample_int(s, 1, 3); /* even gaps */
+    draw_near_keys(s, KEY_COUNT, keys);
     for (int i = 0; i < LOOKUP_COUNT; i++) {
         bool hit = nnv_sample_is(s, "hits") || (nnv_sample_is(s, "mixed") && i % 2 == 0);
         /* First and last key, others; misses lie between, before and behind them. */

@@ -72,6 +72,24 @@ static void some_steps_change_nothing(void **state) {
     nnv_arena_free(arena);
 }
 
+/** Who also reads the value in the middle stands before the chain's next operation, or behind it: both occur. */
+static void other_readers_come_first_or_last(void **state) {
+    struct nnv_arena *arena = nnv_arena_new();
+    const struct nnv_fusion_chain chain = chain_named("conv_nchw+conv_nchw");
+    int first = 0, last = 0;
+    (void)state;
+    for (uint64_t index = 0; index < 16; index++) {
+        const struct nnv_spec *spec =
+            build(&chain, ANEURALNETWORKS_TENSOR_FLOAT32, NNV_CONSUMERS_SEVERAL, index, arena);
+        const struct nnv_subgraph *s = &spec->model.main;
+        assert_int_equal(s->noperations, 3);
+        first += s->operations[1].type != ANEURALNETWORKS_CONV_2D;
+        last += s->operations[2].type != ANEURALNETWORKS_CONV_2D;
+    }
+    assert_true(first > 2 && last > 2 && first + last == 16);
+    nnv_arena_free(arena);
+}
+
 /** Halves of a value, joined in their order or the other way round: both occur. */
 static void parts_are_joined_in_both_orders(void **state) {
     struct nnv_arena *arena = nnv_arena_new();
@@ -249,6 +267,7 @@ int main(void) {
         cmocka_unit_test(chains_are_distinct),
         cmocka_unit_test(integers_have_consumers),
         cmocka_unit_test(some_steps_change_nothing),
+        cmocka_unit_test(other_readers_come_first_or_last),
         cmocka_unit_test(parts_are_joined_in_both_orders),
         cmocka_unit_test(every_cell_is_built),
         cmocka_unit_test(consumers_are_what_they_say),

@@ -51,6 +51,35 @@ static void test_refused_weights_are_twice_as_many(void **state) {
     nnv_arena_free(arena);
 }
 
+/* The extents that a shape states do not divide the elements; one is to be found out. */
+static void test_refused_extents_do_not_divide(void **state) {
+    (void)state;
+    struct nnv_arena *arena = nnv_arena_new();
+    int found = 0;
+    for (int k = NNV_REFUSED_GROUPS - 1; k < NNV_REFUSED_GROUPS * NNV_REFUSED_KINDS; k += NNV_REFUSED_GROUPS) {
+        struct nnv_single w = {.op = nnv_op_by_name("RESHAPE"), .mode = NNV_FILL_REFUSED, .index = k, .seed = 1};
+        const struct nnv_spec *s = build(&w, arena);
+        if (strcmp(s->source, "an extent that does not divide") != 0) continue;
+        const struct nnv_operation *op = s->model.main.operations;
+        const struct nnv_operand *x = &s->model.main.operands[op->in[0]], *to = &s->model.main.operands[op->in[1]];
+        const int32_t *extent = to->data;
+        size_t elements = 1;
+        int64_t stated = 1;
+        int open = 0;
+        for (uint32_t d = 0; d < x->rank; d++) elements *= x->dims[d];
+        for (size_t i = 0; i < to->bytes / sizeof *extent; i++)
+            if (extent[i] == -1)
+                open++;
+            else
+                stated *= extent[i];
+        assert_int_equal(open, 1);
+        assert_true(stated > 0 && elements % (size_t)stated != 0);
+        found++;
+    }
+    assert_true(found > 0);
+    nnv_arena_free(arena);
+}
+
 /* What may be by itself, but not beside the rest, is a mistake of every third case. */
 static void test_refused_combinations(void **state) {
     static const struct {
@@ -160,11 +189,9 @@ static void test_refused_numbers_are_just_beyond(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused_cases_differ),
-        cmocka_unit_test(test_refused_weights_are_twice_as_many),
-        cmocka_unit_test(test_refused_combinations),
-        cmocka_unit_test(test_refused_flags_are_both_set),
-        cmocka_unit_test(test_refused_numbers_are_just_beyond),
+        cmocka_unit_test(test_refused_cases_differ),          cmocka_unit_test(test_refused_weights_are_twice_as_many),
+        cmocka_unit_test(test_refused_extents_do_not_divide), cmocka_unit_test(test_refused_combinations),
+        cmocka_unit_test(test_refused_flags_are_both_set),    cmocka_unit_test(test_refused_numbers_are_just_beyond),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,23 +151,6 @@ static void test_memory(void **state) {
     nnv_text_free(&r.reason);
 }
 
-/** Before a process can open no more files. */
-static void test_descriptors_are_scarce(void **state) {
-    (void)state;
-    struct rlimit before, few;
-    int fd[80];
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    few = before;
-    few.rlim_cur = 128;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-    assert_false(nnv_held_scarce());
-    for (int i = 0; i < 80; i++) fd[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    const bool scarce = nnv_held_scarce();
-    for (int i = 0; i < 80; i++) close(fd[i]);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    assert_true(scarce);
-}
-
 static void test_which(void **state) {
     (void)state;
     enum { FEW = 20, MANY = 5000, COUNT = FEW + MANY };
@@ -205,7 +188,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growth_that_goes_on),    cmocka_unit_test(test_a_cache), cmocka_unit_test(test_others),
         cmocka_unit_test(test_worker_is_replaced),     cmocka_unit_test(test_which),   cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_descriptors_are_scarce),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

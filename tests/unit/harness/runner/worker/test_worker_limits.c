@@ -52,6 +52,17 @@ static void a_few_are_nobodys_business(void **state) {
     nnv_text_free(&r.reason);
 }
 
+static void half_of_them_are_the_next_workers(void **state) {
+    (void)state;
+    struct nnv_descriptors d;
+    nnv_descriptors_begin(&d);
+    take(LIMIT / 2 + 1);
+    struct nnv_result r = check(&d, NNVTS_PASS);
+    assert_int_equal(r.verdict, NNVTS_PASS);
+    assert_true(r.worker_damaged);
+    nnv_text_free(&r.reason);
+}
+
 /** Who leaks slowly is replaced before others suffer, and the case that happens to be the last is not blamed. */
 static void a_slow_leak_blames_no_case(void **state) {
     (void)state;
@@ -119,6 +130,7 @@ static void memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_few_are_nobodys_business, lower_limit, restore),
+        cmocka_unit_test_setup_teardown(half_of_them_are_the_next_workers, lower_limit, restore),
         cmocka_unit_test_setup_teardown(a_slow_leak_blames_no_case, lower_limit, restore),
         cmocka_unit_test_setup_teardown(who_takes_all_fails, lower_limit, restore),
         cmocka_unit_test(memory),
