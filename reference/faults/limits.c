@@ -78,6 +78,7 @@ void nnv_generate_activations(struct nnv_fault_list *l, const struct nnv_call *c
         {code(of->low, sy, 0), code(of->high, sy, 0), "limits of the activation without the output's zero point"},
         {low, code(of->high, sy, 0), "upper limit of the activation without the output's zero point"},
         {code(of->low, sy, 0), high, "lower limit of the activation without the output's zero point"},
+        {code(0, sy, zy), high, "lower limit of the activation taken for 0"},
         {code(of->low, sx, zx), code(of->high, sx, zx), "limits of the activation as codes of the input"},
         {code(of->low, sx, zy), code(of->high, sx, zy), "limits of the activation in the scale of the input"},
     };

@@ -16,7 +16,8 @@ static enum nnv_status list_kind(int tier, struct nnv_case_list *list, size_t k,
         for (uint32_t power = kind->most < EVERYDAY ? 2 : FIRST; power < most; power *= 2)
             for (uint32_t n = power; n <= power + 1 && !st; n++) {
                 const char *type = nnv_type(nnv_many_types[t])->tag;
-                if (n > most || (tier == 0 && n != smoke)) continue;
+                const bool other = t >= NNV_MANY_USUAL_TYPES, last = 2 * power >= most;
+                if (n > most || (tier == 0 && (n != smoke || other)) || (tier == 1 && other && !last)) continue;
                 st = nnv_list_case(list,
                                    (struct nnv_case){.op = kind->op, .type = type, .a = k, .b = n, .c = (uint64_t)t},
                                    err, "many/%s/%s/%u", kind->name, type, n);

@@ -18,8 +18,8 @@ struct nnv_many_kind {
 extern const struct nnv_many_kind nnv_many_kinds[];
 extern const size_t nnv_many_kind_count;
 
-/** The types that each kind has models of. */
-enum { NNV_MANY_TYPES = 2 };
+/** The types that each kind has models of: the usual ones, and those that drivers turn into them, of the most. */
+enum { NNV_MANY_USUAL_TYPES = 2, NNV_MANY_TYPES = 4 };
 extern const int32_t nnv_many_types[NNV_MANY_TYPES];
 
 /** The model of so many, its inputs drawn by seed, with its golden results. All memory is arena's. NNV_NO_MEMORY. */

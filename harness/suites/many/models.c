@@ -3,7 +3,9 @@
 
 #include "harness/suites/kit/fixture_models.h"
 
-const int32_t nnv_many_types[NNV_MANY_TYPES] = {ANEURALNETWORKS_TENSOR_FLOAT32, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM};
+const int32_t nnv_many_types[NNV_MANY_TYPES] = {ANEURALNETWORKS_TENSOR_FLOAT32, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM,
+                                                ANEURALNETWORKS_TENSOR_FLOAT16,
+                                                ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED};
 
 /** A unit of quantised values; constants are so many of them, and sums of constants are exact in both types. */
 #define UNIT 0.03125f
@@ -262,7 +264,7 @@ const struct nnv_many_kind nnv_many_kinds[] = {
     {"alive", "SUB", 257, alive},
     {"inputs", "CONCATENATION", 129, inputs},
     {"outputs", "ADD", 129, outputs},
-    {"readers", "ADD", 257, readers},
+    {"readers", "ADD", 513, readers},
     {"concatenated", "CONCATENATION", 257, concatenated},
     {"packed", "PACK", 257, packed},
     {"split", "SPLIT", 257, split},
@@ -275,9 +277,10 @@ const size_t nnv_many_kind_count = sizeof nnv_many_kinds / sizeof *nnv_many_kind
 enum nnv_status nnv_many_build(const struct nnv_many_kind *kind, int32_t type, uint32_t count, const char *name,
                                uint64_t seed, struct nnv_arena *arena, struct nnv_spec **spec, struct nnv_err *err) {
     const bool quantised = nnv_is_quant(type);
+    const int32_t zero = type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED ? ZERO - 128 : ZERO;
     struct nnv_model model = {0};
     struct nnv_many c = {.b = {.arena = arena, .seed = seed},
-                         .of = {type, quantised ? UNIT : 0, quantised ? ZERO : 0},
+                         .of = {type, quantised ? UNIT : 0, quantised ? zero : 0},
                          .n = count,
                          .in = NNV_NEW(arena, uint32_t, count + 2),
                          .out = NNV_NEW(arena, uint32_t, count),
