@@ -8,10 +8,13 @@
 static const struct layer {
     int32_t code;
     const char *name, *values;
+    bool heavy; /**< its weights are more than memory beside a processor holds: it is made no smaller */
 } layers[] = {
-#define LAYER(OP, NAME, VALUES) {ANEURALNETWORKS_##OP, NAME, VALUES},
+#define LAYER(OP, NAME, VALUES) {ANEURALNETWORKS_##OP, NAME, VALUES, false},
+#define HEAVY_LAYER(OP, NAME, VALUES) {ANEURALNETWORKS_##OP, NAME, VALUES, true},
 #include "randgraph/single/layers.def"
 #undef LAYER
+#undef HEAVY_LAYER
 };
 
 static const struct layer *layer_of(const struct nnv_op *op, size_t i) {
@@ -58,6 +61,6 @@ enum nnv_status nnv_layer_row(const struct nnv_op *op, size_t i, bool small, int
         nnv_at(err, NNV_INTERNAL, "layer %s", l->name);
         return NNV_INTERNAL;
     }
-    for (uint8_t f = 0; small && f < op->nfactors; f++) row[f] = small_value(&op->factors[f], row[f]);
+    for (uint8_t f = 0; small && !l->heavy && f < op->nfactors; f++) row[f] = small_value(&op->factors[f], row[f]);
     return NNV_OK;
 }

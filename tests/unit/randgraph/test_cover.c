@@ -93,6 +93,16 @@ static void test_layers_are_rows(void **state) {
     assert_int_equal(row[3], NNV_PAIR(8, 8));
     assert_int_equal(nnv_layer_row(nnv_op_by_name("CONV_2D"), 0, false, row, &err), NNV_OK);
     assert_int_equal(row[3], NNV_PAIR(224, 224));
+    const struct nnv_op *fc = nnv_op_by_name("FULLY_CONNECTED"); /* a heavy one stays as it is */
+    int32_t whole[NNV_MAX_FACTORS];
+    for (size_t k = 0; k < nnv_layer_count(fc); k++) {
+        if (strcmp(nnv_layer_name(fc, k), "wide_projection") != 0) continue;
+        assert_int_equal(nnv_layer_row(fc, k, true, row, &err), NNV_OK);
+        assert_int_equal(nnv_layer_row(fc, k, false, whole, &err), NNV_OK);
+        assert_memory_equal(row, whole, fc->nfactors * sizeof *row);
+        return;
+    }
+    fail();
 }
 
 /* Each value that is not the usual one has cases with several widths, of which the seed and the signature choose. */
