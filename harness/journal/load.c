@@ -431,7 +431,7 @@ const char *nnv_report_not_run(const struct nnv_report *r) {
 
 double nnv_report_judged(const struct nnv_report *r) {
     const size_t not_judged = r->verdicts[NNVTS_UNSUPPORTED] + r->verdicts[NNVTS_SKIP] + r->verdicts[NNVTS_NOTRUN];
-    return r->count > 0 ? 100.0 * (double)(r->count - not_judged) / (double)r->count : 0;
+    return r->count > 0 ? floor(1000.0 * (double)(r->count - not_judged) / (double)r->count) / 10 : 0;
 }
 
 bool nnv_report_too_few(const struct nnv_report *r) {

@@ -157,7 +157,7 @@ uint32_t nnv_report_find_next(const struct nnv_report *report, const char *name,
 size_t nnv_report_count(const struct nnv_report *report, enum nnvts_verdict verdict);
 /** Why cases were not run: the reason of the first, "" if that is not known. */
 const char *nnv_report_not_run(const struct nnv_report *report);
-/** How many percent of the cases were judged: neither UNSUPPORTED, SKIP nor NOTRUN. */
+/** How many percent of the cases were judged, in tenths, rounded down: neither UNSUPPORTED, SKIP nor NOTRUN. */
 double nnv_report_judged(const struct nnv_report *report);
 /** True if fewer were judged than the run had to (--min-judged); a shard has to nothing. */
 bool nnv_report_too_few(const struct nnv_report *report);

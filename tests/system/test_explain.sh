@@ -68,7 +68,7 @@ padding-undilated|op:CONV_2D|only where dilation is not 1x1 and (padding scheme 
 depthwise-bias-by-input|op:DEPTHWISE_CONV_2D|only where multiplier > 1
 odd-groups-last|op:GROUPED_CONV_2D|input, axis 3: repeated after 6; only where groups > 2( and groups != 4| \()
 argmin-as-argmax|op:ARGMIN|position of the largest for that of the least; only where extent along the axis > 1( \(|;)
-large-filter-cut|op:CONV_2D|filter, axis 1: lost from 7 on; only where height of filter > 10 \(
+large-filter-cut|op:CONV_2D|filter, axis 1: lost from 7 on; only where height of filter > ([789]|10) \(
 END
     has out.odd-groups-last/summary.json '"where": "only where groups > 2'
     has out.odd-groups-last/report.html '<p>Fails only where groups &gt; 2'

@@ -59,11 +59,13 @@ void nnv_descriptors_check(struct nnv_descriptors *d, struct nnv_result *r) {
     struct rlimit limit;
     const int before = d->low;
     d->low = lowest_free();
-    if (d->low <= before || getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     const rlim_t most = limit.rlim_cur < INT_MAX ? limit.rlim_cur : INT_MAX;
+    /* Numbers are given from below: one of half the limit says that as many were open, whatever was closed since. */
+    if (fcntl((int)(most / 2), F_GETFD) >= 0) r->worker_damaged = true; /* the next cases are not to pay for it */
+    if (d->low <= before) return;
     const rlim_t free_before = (rlim_t)before < most ? most - (rlim_t)before : 0;
     const rlim_t free_now = (rlim_t)d->low < most ? most - (rlim_t)d->low : 0;
-    if (free_now < most / 2) r->worker_damaged = true; /* the next cases are not to pay for it */
     if (free_now >= RESERVE) return;
     r->worker_damaged = true;
     if (free_before - free_now <= most / 2 || (r->verdict != NNVTS_PASS && r->verdict != NNVTS_ERROR)) return;

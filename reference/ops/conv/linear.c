@@ -66,6 +66,8 @@ static void finish_golden(struct nnv_kernel *k, const struct nnv_linear *l, cons
 
 enum nnv_status nnv_linear_finish(struct nnv_kernel *k, const struct nnv_linear *l, struct nnv_err *err) {
     bool replay = nnv_linear_replays(k), noise = k->noise && k->u_a > 0;
+    /* Sums of quantised products are INT32: what leaves it is not compared. */
+    const bool quantised = nnv_is_quant(k->call->in[l->x].operand->type);
     const double *bias = nnv_units(k, l->bias);
     double factor = l->winograd ? 2 : 1, out_scale = (double)k->call->out[0].operand->scale;
     size_t step = l->y ? l->y->sc : 1;
@@ -86,7 +88,8 @@ enum nnv_status nnv_linear_finish(struct nnv_kernel *k, const struct nnv_linear 
         for (uint32_t c = 0; c < l->channels && replay; c++) sums[c] = nnv_noise_replay(k);
         for (uint32_t c = 0; c < l->channels && noise && !replay; c++)
             sums[c] = nnv_sum(k, sums[c], l->terms + 1, abs ? abs[c] : 0, factor);
-        for (uint32_t c = 0; c < l->channels; c++) y[c * step] = sums[c] * scale[c];
+        for (uint32_t c = 0; c < l->channels; c++)
+            y[c * step] = quantised ? nnv_hazard(k, sums[c] * scale[c], fabs(sums[c]) > INT32_MAX) : sums[c] * scale[c];
     }
     for (size_t p = 0; p < l->positions && k->multiplier; p++) {
         double *multiplier = k->multiplier + position(l, p);

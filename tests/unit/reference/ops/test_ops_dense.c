@@ -170,6 +170,19 @@ static void test_fully_connected(void **state) {
     use_free(u);
 }
 
+/* 2 * (3 - 1) + 4 * (5 - 1) and a bias is INT32: what leaves it is not compared. */
+static void test_quantised_sums_are_int32(void **state) {
+    (void)state;
+    static const double bias[][2] = {{INT32_MAX - 20, INT32_MAX - 19}, {0, -2}};
+    for (size_t i = 0; i < 2; i++) {
+        struct use *u = connected(Q8S, D(1, 3), V(2, 4, 6), V(3, 5, 1, 3, 5, 1), bias[i]);
+        use_spread(u, 0);
+        assert_int_equal(isnan(u->results[0].spread[1]), i == 0);
+        assert_false(isnan(u->results[0].spread[0]));
+        use_free(u);
+    }
+}
+
 /* ------------------------------------------------------------------- pools */
 
 struct pool {
@@ -286,6 +299,7 @@ int main(void) {
         cmocka_unit_test(test_relu_keeps_quantisation),
         cmocka_unit_test(test_dequantize),
         cmocka_unit_test(test_fully_connected),
+        cmocka_unit_test(test_quantised_sums_are_int32),
         cmocka_unit_test(test_average_counts_only_the_inside),
         cmocka_unit_test(test_average_quantised),
         cmocka_unit_test(test_max_ignores_padding),
