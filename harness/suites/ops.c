@@ -217,7 +217,7 @@ static int step_of(const struct tier *t, const struct nnv_single *w) {
     return w->plan == NNV_PLAN_SIZE && step > w->op->nsigs ? w->op->nsigs : step;
 }
 
-/* Each size of an unusual one that `is_of` says, of values of the mode. */
+/* Each unusual size for which is_of holds, with values of the mode. */
 static enum nnv_status add_sizes(struct listing *l, struct nnv_single w, enum nnv_fill_mode mode,
                                  bool (*is_of)(const struct nnv_single *w), struct nnv_err *err) {
     enum nnv_status st = NNV_OK;

@@ -34,12 +34,6 @@ static bool is_bound(const struct nnv_term *t) {
     return t->kind == NNV_ATTRIBUTE_NUMBER && (t->relation == NNV_ABOVE || t->relation == NNV_BELOW);
 }
 
-const struct nnv_term *nnv_condition_bound(const struct nnv_case_condition *c) {
-    for (int i = 0; i < c->terms; i++)
-        if (is_bound(&c->term[i])) return &c->term[i];
-    return NULL;
-}
-
 static bool are_equal(const struct nnv_term *a, const struct nnv_term *b) {
     return a->kind == b->kind && strcmp(a->subject, b->subject) == 0 && a->relation == b->relation &&
            (a->kind == NNV_ATTRIBUTE_WORD ? strcmp(a->word, b->word) == 0 : a->value == b->value);

@@ -70,8 +70,6 @@ struct nnv_where {
 bool nnv_where_is(const struct nnv_where *w);
 /** Copies the strings of its terms to the arena. False: no memory. */
 NNV_USE_RESULT bool nnv_condition_keep(struct nnv_case_condition *c, struct nnv_arena *arena);
-/** The first term that bounds a number; NULL: there is none. */
-const struct nnv_term *nnv_condition_bound(const struct nnv_case_condition *c);
 /** True if both bound the same number first, with equal terms before, whatever the bounds are. */
 bool nnv_conditions_bound_the_same(const struct nnv_case_condition *a, const struct nnv_case_condition *b);
 /**
