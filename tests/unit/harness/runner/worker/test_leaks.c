@@ -186,8 +186,8 @@ static void test_which(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growth_that_goes_on),    cmocka_unit_test(test_a_cache), cmocka_unit_test(test_others),
-        cmocka_unit_test(test_worker_is_replaced),     cmocka_unit_test(test_which),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_growth_that_goes_on), cmocka_unit_test(test_a_cache), cmocka_unit_test(test_others),
+        cmocka_unit_test(test_worker_is_replaced),  cmocka_unit_test(test_which),   cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
