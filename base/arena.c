@@ -48,8 +48,9 @@ static struct block *take_kept(void) {
 }
 
 static bool keep(struct block *b) {
+    const bool fits = b->size == FIRST_BLOCK; /* once it is kept, another thread may have it */
     bool is_kept = false;
-    for (int i = 0; i < KEPT && b->size == FIRST_BLOCK && !is_kept; i++) {
+    for (int i = 0; fits && i < KEPT && !is_kept; i++) {
         struct block *none = NULL;
         is_kept = !atomic_load(&kept[i]) && atomic_compare_exchange_strong(&kept[i], &none, b);
     }

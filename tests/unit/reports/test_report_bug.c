@@ -62,8 +62,14 @@ static struct nnv_bug bugs_of(const struct failure *list, const char *const *mod
     assert_true(n < DIGITS);
     for (size_t i = 0; i < n; i++) digits[i] = (char)('0' + bugs.of[i]);
     digits[n] = '\0';
-    const struct nnv_bug first = bugs.item[0];
+    struct nnv_bug first = bugs.item[0];
+    static char where[OPS]; /* outlives the bugs */
     snprintf(ops, OPS, "%s: %s", first.ops, first.words);
+    if (first.where) {
+        snprintf(where, sizeof where, "%s", first.where);
+        first.where = where;
+    }
+    first.words = first.ops = first.types = NULL;
     nnv_bugs_free(&bugs);
     fx_remove(&f);
     nnv_text_free(&cases);
