@@ -250,6 +250,8 @@ check: setup-check layers house
 	@$(MAKE) --no-print-directory fuzz
 	@echo "check: ok"
 
+# AOSP's own test of the runtime, where it is to be had.
+aosp_client = $(if $(NNVTS_TARGETS),tools/run-tests.sh $(1) tests/system/test_aosp_client.sh,echo "skipped: AOSP's tests (NNVTS_TARGETS is not set)")
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 sanitize:
 	@$(MAKE) --no-print-directory -j$$(nproc) B=build-san CC=gcc CFLAGS="-O1 -g" SAN="$(SANITIZERS)" all unit
@@ -257,7 +259,7 @@ sanitize:
 	ASAN_OPTIONS=detect_leaks=0 build-san/nnvts run --driver cpu --tier smoke --out build-san/out-cpu -q
 	ASAN_OPTIONS=detect_leaks=0 build-san/nnvts run --driver reference --tier smoke --out build-san/out-reference -q
 	NNVTS_LOG=0 ASAN_OPTIONS=detect_leaks=0 build-san/nnvts run --driver cpu --via runtime --suite api --out build-san/out-api -q
-	@tools/run-tests.sh build-san tests/system/test_aosp_client.sh
+	@$(call aosp_client,build-san)
 
 # The runtime and what runs below it, under the thread sanitizer.
 sanitize-threads:
@@ -265,7 +267,7 @@ sanitize-threads:
 	  $(patsubst %,build-tsan/%,nnvts nnvts-host $(patsubst %,drivers/%.so,cpu reference runtime sample host) lib/libneuralnetworks.so)
 	@for driver in cpu reference; do NNVTS_LOG=0 TSAN_OPTIONS=halt_on_error=1:exitcode=66 build-tsan/nnvts run --driver $$driver \
 	  --via runtime --suite api --out build-tsan/out-api -q || exit 1; done
-	@tools/run-tests.sh build-tsan tests/system/test_aosp_client.sh
+	@$(call aosp_client,build-tsan)
 
 # libFuzzer on what nnvts reads itself.
 fuzz:
