@@ -2,7 +2,6 @@
 /* What a case leaves behind: growth that goes on is a leak, a cache that fills up is none. */
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "harness/runner/worker/leaks.h"
