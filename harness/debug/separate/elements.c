@@ -234,10 +234,9 @@ static bool observe(const struct elements *y, size_t i, bool wrong, struct nnv_o
     }
     if (y->windows) add_window(l, y, at);
     if (y->likes > 1) add_two(l, &y->like[0], &y->like[1], v[0], v[1]);
-    to->failed = wrong;
-    to->count = list.count;
-    to->item = nnv_arena_copy(y->arena, item, list.count * sizeof *item);
-    return to->item && !list.failed;
+    const void *kept = nnv_arena_copy(y->arena, item, list.count * sizeof *item);
+    *to = (struct nnv_observation){.failed = wrong, .item = kept, .count = list.count};
+    return kept && !list.failed;
 }
 
 /** Draws `most` of n elements of the state, or all if they are fewer; the number of them. */
