@@ -177,7 +177,7 @@ test_unsupported_is_no_failure() {
     [ -z "$(command -v xmllint)" ] || xpath out/junit.xml 'count(//skipped)' 1
 }
 test_scenarios_and_modes() {
-    local scenario way
+    local scenario mode
     for scenario in multi offline poisson; do
         check 0 bench -d cpu --no-accuracy --scenario $scenario --streams 2 $SMALL
         has out/report.html "data random · $scenario · plain"
