@@ -378,7 +378,7 @@ inject: setup-test
 	@$(MAKE) --no-print-directory -j$$(nproc) all $(B)/tests/inject.so
 	@NNVTS_BUILD=$(abspath $(B)) INJECT_POINTS=$${INJECT_POINTS:-60} tests/inject/inject.sh
 
-# Small mistakes in our own source, and whether a test notices: MUTANTS=, SEED=, FOLDERS=, AT=FILE:LINE, see tools/mutate.
+# Small mistakes in our own source, and whether a test notices: MUTANTS=, SEED=, FOLDERS=, AT=FILE:LINE, KEEP=, see tools/mutate.
 SCRIPTS ?= comfort $(filter-out $(LONG) mutate inject recipes,$(SYSTEM:tests/system/test_%.sh=%))
 mutate: setup-test
 	@CC="$(CC)" LDFLAGS="$(LDFLAGS)" SCRIPTS="$(SCRIPTS)" tools/mutate/mutate.py

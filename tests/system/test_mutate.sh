@@ -61,5 +61,23 @@ test_lines_are_chosen() {
     FOLDERS=nowhere check 1 tools/mutate/mutate.py
     has "$ERR" 'no source in these folders'
 }
+test_campaign_goes_on() {
+    project
+    KEEP=kept SEED="1 2" MUTANTS=100 check 0 tools/mutate/mutate.py
+    grep -E '^(SURVIVED|mutate: seed|area|all) ' "$OUT" | sort >first
+    has "$OUT" 'mutate: seed 1;'
+    has "$OUT" 'mutate: seed 2;'
+    has kept '"killed"'
+    hasnt kept '"survived"'
+    # What was killed is not met again: with a test that kills nothing the score is the same.
+    echo 'int main(void) { return 0; }' >tests/test_clamp.c
+    KEEP=kept SEED="1 2" MUTANTS=100 check 0 tools/mutate/mutate.py
+    same "$(sed 's/: met .*//; s/: no test.*//' first)" \
+        "$(grep -E '^(SURVIVED|mutate: seed|area|all) ' "$OUT" | sort | sed 's/: met .*//; s/: no test.*//')"
+    # In a file that was changed all are.
+    sed -i 's/high + 2/high + 4/' area/clamp.c
+    KEEP=kept MUTANTS=100 check 0 tools/mutate/mutate.py
+    has "$OUT" 'SURVIVED area/clamp.c:6 condition'
+}
 
 run_tests

@@ -2,16 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """make mutate: which mistakes in our own source would no test notice?
 
-Draws mutants of the C files of FOLDERS (all) with SEED (1) until MUTANTS (100) of them compile to other code than the file
-itself; with AT ("FILE:LINE ...") of these lines alone. Works in a copy of the tree. One run of all tests with hooks in the
-files drawn tells which tests reach which function; a mutant meets these, the quick and near ones first, until one fails or
+Draws mutants of the C files of FOLDERS (all) with each SEED ("1") until MUTANTS (100) of them compile to other code than the
+file itself; with AT ("FILE:LINE ...") of these lines alone. Works in a copy of the tree. One run of all tests with hooks in
+the files drawn tells which tests reach which function; a mutant meets these, the quick and near ones first, until one fails or
 DEADLINE (120) seconds have passed. Tests are the unit tests; then the system check: verdicts on a driver without bugs, and
 the planted bugs of the suites drawn; then the system tests SCRIPTS ("run resume"). Prints each survivor as a patch, and the score
-by folder; with VERBOSE=1 also what killed the others. JOBS: how many trees at once.
+by folder; with VERBOSE=1 also what killed the others. JOBS: how many trees at once. KEEP: a file in which killed mutants are
+noted, so that a campaign that was interrupted, or whose survivors have new tests, goes on where it was.
 """
 import argparse
+import concurrent.futures
 import difflib
+import hashlib
 import itertools
+import json
 import os
 import pathlib
 import queue
@@ -165,14 +169,18 @@ class Reach:
         for source in blind:
             tree.write(source.name, source.text)
         tree.must_make("all", "unit")
-        self.seconds, self.hit, again = {}, {}, []
-        reached = tree.folder / "reached"
-        for test in tests:
-            reached.write_bytes(bytes(size))
-            if self.passes(tree, test, reached):
-                self.hit[test] = reached.read_bytes()
-            else:
-                again.append(test)
+        self.seconds = {}
+
+        def meets(test):
+            with tempfile.NamedTemporaryFile(prefix="nnvts-reached-") as reached:
+                reached.write(bytes(size))
+                reached.flush()
+                return pathlib.Path(reached.name).read_bytes() if self.passes(tree, test, reached.name) else None
+
+        with concurrent.futures.ThreadPoolExecutor(tree.jobs) as pool:
+            hits = list(pool.map(meets, tests))
+        again = [test for test, hit in zip(tests, hits) if hit is None]
+        self.hit = {test: hit for test, hit in zip(tests, hits) if hit is not None}
         self.blind = {s.name for s in blind}
         for source in sources:
             tree.write(source.name, source.text)
@@ -231,6 +239,27 @@ def judge(tree, source, mutant, reach, clean, seconds):
         tree.write(mutant.file, source.text)
 
 
+class Kept:
+    """Mutants that were killed once, by what their files were then."""
+
+    def __init__(self, path):
+        self.path = path and pathlib.Path(path)
+        known = self.path and self.path.exists()
+        self.fates = {tuple(at): (fate, by) for at, fate, by in map(json.loads, self.path.open())} if known else {}
+
+    @staticmethod
+    def key(source, mutant):
+        return hashlib.sha256(source.text.encode()).hexdigest(), mutant.file, mutant.start, mutant.end, mutant.new
+
+    def fate(self, source, mutant):
+        return self.fates.get(self.key(source, mutant))
+
+    def note(self, source, mutant, fate, by):
+        if self.path and fate != "survived":
+            with self.path.open("a") as file:
+                file.write(json.dumps([self.key(source, mutant), fate, by]) + "\n")
+
+
 def patch(source, mutant):
     lines = difflib.unified_diff(
         source.text.splitlines(True), source.mutated(mutant).splitlines(True), f"a/{mutant.file}", f"b/{mutant.file}", n=1
@@ -265,7 +294,8 @@ def main():
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was made is removed
     env = os.environ.get
-    seed, wanted, seconds = int(env("SEED") or 1), int(env("MUTANTS") or 100), float(env("DEADLINE") or 120)
+    seeds, wanted = [int(seed) for seed in (env("SEED") or "1").split()], int(env("MUTANTS") or 100)
+    seconds = float(env("DEADLINE") or 120)
     workers = int(env("JOBS") or os.cpu_count())
     lines = (env("AT") or "").split()
     folders = [line.rsplit(":", 1)[0] for line in lines] or (env("FOLDERS") or "").split()
@@ -273,9 +303,12 @@ def main():
     if not sources:
         sys.exit("mutate: no source in these folders")
     # Some do not compile, some are the same code: more are drawn than are wanted.
-    drawn = draw.draw(list(sources.values()), random.Random(seed))
-    drawn = list(itertools.islice((m for m in drawn if not lines or f"{m.file}:{m.line}" in lines), 2 * wanted))
-    files = [sources[name] for name in sorted({m.file for m in drawn})]
+    drawn = {}
+    for seed in seeds:
+        chosen = (m for m in draw.draw(list(sources.values()), random.Random(seed)) if not lines or f"{m.file}:{m.line}" in lines)
+        drawn[seed] = list(itertools.islice(chosen, 2 * wanted))
+    files = [sources[name] for name in sorted({m.file for seed in seeds for m in drawn[seed]})]
+    kept = Kept(env("KEEP"))
     with tempfile.TemporaryDirectory(prefix="nnvts-mutate-") as work:
         tree = Tree(f"{work}/1", workers)
         tree.copy_sources()
@@ -292,31 +325,45 @@ def main():
             shutil.copytree(tree.folder, f"{work}/{number}", symlinks=True)
             trees.append(Tree(f"{work}/{number}", 1))
         tree.jobs = 1 if workers > 1 else os.cpu_count()
-        todo, fates, lock = queue.SimpleQueue(), [], threading.Lock()
-        for mutant in drawn:
-            todo.put(mutant)
+        for seed in seeds:
+            judged = lambda mine, mutant: judge(mine, sources[mutant.file], mutant, reach, clean, seconds)
+            campaign(seed, drawn[seed], wanted, trees, judged, sources, kept)
 
-        def work_off(mine):
-            while sum(1 for _, fate, _ in fates if fate in ("killed", "survived")) < wanted and not todo.empty():
-                mutant = todo.get()
-                fate, by = judge(mine, sources[mutant.file], mutant, reach, clean, seconds)
-                with lock:
-                    fates.append((mutant, fate, by))
-                    if fate == "survived":
-                        print(f"SURVIVED {mutant.file}:{mutant.line} {mutant.kind}: {by}")
-                        print(patch(sources[mutant.file], mutant), flush=True)
-                    elif env("VERBOSE"):
-                        print(f"{fate} {mutant.file}:{mutant.line} {mutant.kind}: {by}", flush=True)
 
-        threads = [threading.Thread(target=work_off, args=(t,)) for t in trees]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+def campaign(seed, drawn, wanted, trees, judged, sources, kept):
+    """Judges mutants in the order drawn until there are as many as wanted; prints survivors and the score."""
+    todo, fates, lock = queue.SimpleQueue(), [], threading.Lock()
+    for mutant in drawn:
+        todo.put(mutant)
+
+    def work_off(mine):
+        while sum(1 for _, fate, _ in fates if fate in ("killed", "survived")) < wanted:
+            try:
+                mutant = todo.get_nowait()
+            except queue.Empty:
+                return
+            source = sources[mutant.file]
+            known = kept.fate(source, mutant)
+            fate, by = known or judged(mine, mutant)
+            with lock:
+                fates.append((mutant, fate, by))
+                if not known:
+                    kept.note(source, mutant, fate, by)
+                if fate == "survived":
+                    print(f"SURVIVED {mutant.file}:{mutant.line} {mutant.kind}: {by}")
+                    print(patch(source, mutant), flush=True)
+                elif os.environ.get("VERBOSE"):
+                    print(f"{fate} {mutant.file}:{mutant.line} {mutant.kind}: {by}", flush=True)
+
+    threads = [threading.Thread(target=work_off, args=(t,)) for t in trees]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     for line in score(fates):
         print(line)
     same, broken = (sum(1 for _, fate, _ in fates if fate == f) for f in ("same", "broken"))
-    print(f"mutate: seed {seed}; left out: {same} of the same code, {broken} that do not compile")
+    print(f"mutate: seed {seed}; left out: {same} of the same code, {broken} that do not compile", flush=True)
 
 
 if __name__ == "__main__":
