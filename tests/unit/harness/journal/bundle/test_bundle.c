@@ -3,6 +3,9 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -315,6 +318,26 @@ static void what_no_bundle_has(void **state) {
     free(data);
 }
 
+/* A member for which there is no room on the disk is told as what it is. */
+static void disk_is_full(void **state) {
+    (void)state;
+    static char much[64 * 1024];
+    struct nnv_err err = {0};
+    struct rlimit before, little;
+    assert_int_equal(mkdir(in_root("much"), 0700), 0);
+    write_file("much/a", much, sizeof much);
+    assert_int_equal(pack("much", "much.tar", &err), NNV_OK);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    little = before;
+    little.rlim_cur = sizeof much / 2;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    const enum nnv_status st = nnv_bundle_unpack(in_root("much.tar"), in_root("unmuch"), &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(st, NNV_IO);
+    assert_non_null(strstr(err.text, "unmuch/a: can't be written (is the disk full?)"));
+}
+
 /** How many files and folders there are in the root itself. */
 static size_t entries(void) {
     DIR *dir = opendir(root);
@@ -379,6 +402,7 @@ int main(void) {
                                        cmocka_unit_test(cut_archives),
                                        cmocka_unit_test(damaged_headers),
                                        cmocka_unit_test(what_no_bundle_has),
+                                       cmocka_unit_test(disk_is_full),
                                        cmocka_unit_test(names_have_room)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
