@@ -73,8 +73,9 @@ static int32_t between(const struct nnv_factor *f, struct nnv_rng *rng) {
     if (f->words) return a;
     if (!f->pair) return (int32_t)nnv_rng_int(rng, a < b ? a : b, a < b ? b : a);
     const int32_t h[] = {nnv_pair_height(a), nnv_pair_height(b)}, w[] = {nnv_pair_width(a), nnv_pair_width(b)};
-    return NNV_PAIR((int32_t)nnv_rng_int(rng, h[h[1] < h[0]], h[h[0] <= h[1]]),
-                    (int32_t)nnv_rng_int(rng, w[w[1] < w[0]], w[w[0] <= w[1]]));
+    const int32_t height = (int32_t)nnv_rng_int(rng, h[h[1] < h[0]], h[h[0] <= h[1]]);
+    const int32_t width = (int32_t)nnv_rng_int(rng, w[w[1] < w[0]], w[w[0] <= w[1]]);
+    return NNV_PAIR(height, width);
 }
 
 static int32_t changed(const struct nnv_factor *f, struct nnv_rng *rng) {

@@ -382,9 +382,10 @@ static void transposed_sample(struct nnv_sample *s) {
     }
     set_sample(s, &g, channels, g.c);
     if (!g.scheme) return;
+    const int32_t w = output_extent(s, g.scheme, g.w, g.stride_w, g.fw);
+    const int32_t h = output_extent(s, g.scheme, g.h, g.stride_h, g.fh);
     uint32_t dims[4];
-    nnv_sample_image(dims, g.n, (uint32_t)output_extent(s, g.scheme, g.h, g.stride_h, g.fh),
-                     (uint32_t)output_extent(s, g.scheme, g.w, g.stride_w, g.fw), channels, g.nchw);
+    nnv_sample_image(dims, g.n, (uint32_t)h, (uint32_t)w, channels, g.nchw);
     nnv_sample_ints(s, NNV_CONV_OUT_SHAPE, 4,
                     (int32_t[]){(int32_t)dims[0], (int32_t)dims[1], (int32_t)dims[2], (int32_t)dims[3]});
 }
