@@ -116,6 +116,10 @@ events = json.load(open("trace.json"))
 assert all(e["ph"] == "X" and e["dur"] >= 0 for e in events)
 layers = {e["cat"] for e in events}
 assert {"application", "runtime", "driver"} <= layers, layers
+seen = {(e["cat"], e["args"]["phase"], e["name"]) for e in events}
+assert {("runtime", "preparation", "Model_finish"), ("runtime", "compilation", "plan"),
+        ("driver", "compilation", "get_supported_operations"),
+        ("application", "execution", "asynchronous execution")} <= seen, seen
 '
 }
 

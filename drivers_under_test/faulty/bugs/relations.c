@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "faulty.h"
 
@@ -207,6 +209,37 @@ static void read_pool(struct call *c) {
     *state_of(*c->out) = k;
 }
 
+/** The caller's constants of few bytes: where they were when they were compiled, and what they were. */
+struct values_kept {
+    const void *place;
+    size_t size;
+    uint8_t then[];
+};
+
+/** What is there now may be anybody's, or nobody's. */
+static bool are_there(const struct values_kept *k) {
+    uint8_t *now = malloc(k->size);
+    const struct iovec from = {(void *)k->place, k->size}, to = {now, k->size};
+    const bool same = now && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)k->size &&
+                      memcmp(now, k->then, k->size) == 0;
+    free(now);
+    return same;
+}
+
+static void read_values(struct call *c) {
+    if (c->kind == CALL_EXECUTE) {
+        const struct values_kept *k = *state_of(c->prepared);
+        if (k && !are_there(k)) flip_outputs(c);
+        return;
+    }
+    const size_t size = c->model && c->model->operand_values ? (size_t)c->model->operand_values_bytes : 0;
+    struct values_kept *k = succeeded(c) && size ? malloc(sizeof *k + size) : NULL;
+    if (!k) return;
+    *k = (struct values_kept){.place = c->model->operand_values, .size = size};
+    memcpy(k->then, k->place, size);
+    *state_of(*c->out) = k;
+}
+
 /* ------------------------------------------------------------------ shared memory */
 
 static atomic_int running;
@@ -241,6 +274,9 @@ static const struct bug bugs[] = {
     BUG("constants-not-copied", "a prepared model that reads its constants where the caller had them",
         "executions after the caller's pool of constants has changed", .on = ON(PREPARE) | ON(EXECUTE),
         .after = read_pool),
+    BUG("parameters-not-copied", "a prepared model that reads its parameters where the caller had them",
+        "executions after the caller's operand_values have changed", .on = ON(PREPARE) | ON(EXECUTE),
+        .after = read_values),
     BUG("workspace-shared", "scratch memory that all prepared models share", "executions beside others",
         .on = ON(EXECUTE), .before = enter, .after = leave),
 };

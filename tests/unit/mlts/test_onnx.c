@@ -122,6 +122,37 @@ static void integers(void **state) {
     }
 }
 
+/** Bounds that are known, or absent, decide for RELU and RELU6; others are a minimum and a maximum. */
+static void clips(void **state) {
+    static const struct {
+        int64_t opset;
+        const char *in;
+        float low, high;
+        int32_t code;
+        double out[3];
+    } rows[] = {{13, "x low", 0, 0, ANEURALNETWORKS_RELU, {0, 3, 9}},
+                {13, "x low high", 0, 6, ANEURALNETWORKS_RELU6, {0, 3, 6}},
+                {13, "x low high", 0, 7, ANEURALNETWORKS_MINIMUM, {0, 3, 7}},
+                {13, "x low high", 1, 6, ANEURALNETWORKS_MAXIMUM, {1, 3, 6}},
+                {6, "x", 0, INFINITY, ANEURALNETWORKS_RELU, {0, 3, 9}},
+                {6, "x", 0, 6, ANEURALNETWORKS_RELU6, {0, 3, 6}}};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct onnx_writer *w = fresh(f, rows[i].opset);
+        ow_input(w, "x", FLOATS, OW_DIMS(3));
+        ow_output(w, "y", FLOATS, OW_DIMS(3));
+        if (rows[i].opset > 6) {
+            ow_number(w, "low", rows[i].low);
+            ow_number(w, "high", rows[i].high);
+        }
+        ow_node(w, "Clip", rows[i].in, "y");
+        if (rows[i].opset == 6) ow_attr_float(w, "min", rows[i].low);
+        if (rows[i].opset == 6 && isfinite(rows[i].high)) ow_attr_float(w, "max", rows[i].high);
+        expect(f, GIVEN(-4, 3, 9), 3, rows[i].out);
+        assert_int_equal(uses(f, rows[i].code), 1);
+    }
+}
+
 /** A 1-D convolution with pads on one side, by the definition; and what auto_pad and ceil_mode make of extents. */
 static void windows(void **state) {
     struct fixture *f = *state;
@@ -371,6 +402,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(functions, setup, teardown),
         cmocka_unit_test_setup_teardown(integers, setup, teardown),
+        cmocka_unit_test_setup_teardown(clips, setup, teardown),
         cmocka_unit_test_setup_teardown(windows, setup, teardown),
         cmocka_unit_test_setup_teardown(many_dimensions, setup, teardown),
         cmocka_unit_test_setup_teardown(shape_arithmetic, setup, teardown),
