@@ -30,6 +30,7 @@ test_planted_conditions() {
     check 2 nnvts run --driver cpu --suite ops -k 'ops/MUL/*' -o none --arithmetic cpu/none.json
     has "$ERR" "--arithmetic: cpu/none.json: is no datasheet.json"
     has cpu/datasheet.html "How it computes"
+    has cpu/datasheet.html '<tr><td class="keep">accumulator</td><td class="keep"><b>float32</b></td>'
     grep -q 'Of \([0-9]*\) models that it claims to support, and that were computed, \1 are right\.' cpu/datasheet.html || fail "cpu: claims"
     has cpu/datasheet.html "<b>Always, in all types:</b> ADD, "
     hasnt cpu/datasheet.json '"inf ulp"'

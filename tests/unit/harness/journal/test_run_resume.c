@@ -579,6 +579,8 @@ static void test_dump_names(void **state) {
 }
 
 int main(void) {
+    /* also where the program was started in the background */
+    for (int i = 0; i < 3; i++) signal(((const int[]){SIGINT, SIGTERM, SIGHUP})[i], SIG_DFL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kill_and_resume),
         cmocka_unit_test(test_resume_of_finished),
