@@ -281,12 +281,25 @@ static void total(struct nnv_report *r) {
     r->seconds = (shared > longest ? shared : longest) / 1000;
 }
 
-json_t *nnv_report_file(const struct nnv_report *r, const char *name) {
+enum nnv_status nnv_report_read_file(const struct nnv_report *r, const char *name, json_t **root, struct nnv_err *err) {
     struct nnv_text path = {0};
+    json_error_t bad = {0};
     nnv_text_add_path(&path, r->folder, name);
-    json_t *root = path.failed ? NULL : json_load_file(path.data, 0, NULL);
+    errno = 0;
+    *root = path.failed ? NULL : json_load_file(path.data, 0, &bad);
+    enum nnv_status s = NNV_OK;
+    if (path.failed || (*root == NULL && (errno == ENOMEM || json_error_code(&bad) == json_error_out_of_memory)))
+        s = nnv_no_memory(err);
+    else if (*root == NULL && errno != ENOENT)
+        s = nnv_fail(err, NNV_INVALID, "%s:%d: %s", path.data, bad.line, bad.text);
     nnv_text_free(&path);
-    return root;
+    return s;
+}
+
+json_t *nnv_report_file(const struct nnv_report *r, const char *name) {
+    struct nnv_err unread = {0};
+    json_t *root = NULL;
+    return nnv_report_read_file(r, name, &root, &unread) == NNV_OK ? root : NULL;
 }
 
 /** A member's text in the arena; NULL: there is none, or no memory. */
@@ -314,31 +327,36 @@ static const struct nnv_cause_condition *read_condition(const json_t *said, stru
     return c;
 }
 
+/** What explained.json says of case i. */
+static bool take_explained(struct nnv_report *r, uint32_t i, const json_t *said) {
+    const char *words = nnv_json_text(said, "words", ""), *promise = nnv_json_text(said, "right_if", "");
+    struct nnv_cause *cause = NNV_NEW(r->arena, struct nnv_cause, 1);
+    if (cause == NULL) return false;
+    cause->tried = json_is_true(json_object_get(said, "tried"));
+    cause->untried = json_is_false(json_object_get(said, "tried"));
+    cause->where = read_condition(said, r->arena);
+    cause->op = nnv_arena_strdup(r->arena, nnv_json_text(said, "op", ""));
+    cause->promise = *promise != '\0';
+    if (cause->op != NULL && (*words != '\0' || *promise != '\0'))
+        cause->explained = *promise ? nnv_arena_printf(r->arena, "within the budget if %s", promise)
+                                    : nnv_arena_strdup(r->arena, words);
+    struct nnv_case_more more = *r->item[i].more;
+    more.cause = cause;
+    return set_more(r, i, &more);
+}
+
 /** Explanations of failures, if the folder has any: what cannot be read is left out. */
-static void read_explained(struct nnv_report *r) {
-    json_t *root = nnv_report_file(r, NNV_EXPLAINED_FILE);
+static enum nnv_status read_explained(struct nnv_report *r, struct nnv_err *err) {
+    json_t *root, *value;
     const char *name;
-    json_t *value;
+    enum nnv_status s = nnv_report_read_file(r, NNV_EXPLAINED_FILE, &root, err);
+    if (s == NNV_INVALID) return NNV_OK;
     json_object_foreach(root, name, value) {
         const uint32_t i = nnv_report_find(r, name);
-        const char *words = nnv_json_text(value, "words", "");
-        const char *promise = nnv_json_text(value, "right_if", "");
-        if (i == NNV_MAP_NONE) continue;
-        struct nnv_cause *cause = NNV_NEW(r->arena, struct nnv_cause, 1);
-        if (cause == NULL) continue;
-        cause->tried = json_is_true(json_object_get(value, "tried"));
-        cause->untried = json_is_false(json_object_get(value, "tried"));
-        cause->where = read_condition(value, r->arena);
-        cause->op = nnv_arena_strdup(r->arena, nnv_json_text(value, "op", ""));
-        cause->promise = *promise != '\0';
-        if (cause->op != NULL && (*words != '\0' || *promise != '\0'))
-            cause->explained = *promise ? nnv_arena_printf(r->arena, "within the budget if %s", promise)
-                                        : nnv_arena_strdup(r->arena, words);
-        struct nnv_case_more more = *r->item[i].more;
-        more.cause = cause;
-        (void)set_more(r, i, &more);
+        if (s == NNV_OK && i != NNV_MAP_NONE && !take_explained(r, i, value)) s = nnv_no_memory(err);
     }
     json_decref(root);
+    return s;
 }
 
 enum nnv_status nnv_report_begin(const char *folder, const char *from, const char *list, struct nnv_report **report,
@@ -357,20 +375,24 @@ enum nnv_status nnv_report_begin(const char *folder, const char *from, const cha
     return s;
 }
 
-void nnv_report_settle(struct nnv_report *r) {
-    read_explained(r);
-    nnv_outcomes_settle(r);
+enum nnv_status nnv_report_settle(struct nnv_report *r, struct nnv_err *err) {
+    enum nnv_status s = read_explained(r, err);
+    if (s == NNV_OK) s = nnv_outcomes_settle(r, err);
     total(r);
+    return s;
 }
 
 enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, struct nnv_err *err) {
     struct nnv_report *r = NULL;
     enum nnv_status s = nnv_report_begin(folder, folder, "cases.tsv", &r, err);
-    if (s == NNV_OK && (s = read_journal(r, err)) != NNV_OK) nnv_report_free(r);
     if (s != NNV_OK) return s;
-    nnv_report_settle(r);
-    *report = r;
-    return NNV_OK;
+    s = read_journal(r, err);
+    if (s == NNV_OK) s = nnv_report_settle(r, err);
+    if (s == NNV_OK)
+        *report = r;
+    else
+        nnv_report_free(r);
+    return s;
 }
 
 void nnv_report_free(struct nnv_report *r) {

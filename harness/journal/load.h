@@ -141,8 +141,11 @@ NNV_USE_RESULT enum nnv_status nnv_report_head(struct nnv_report *report, const 
                                                struct nnv_err *err);
 /** Sets the entry of the expectations that case i is of. False when out of memory: it is as before. */
 bool nnv_report_expect(struct nnv_report *report, size_t i, uint32_t entry);
-/** When all is there: what the folder says of explanations, expectations and flakes, and the counts of the whole. */
-void nnv_report_settle(struct nnv_report *report);
+/**
+ * When all is there: what the folder says of explanations, expectations and flakes, and the counts of the whole.
+ * NNV_INVALID: what it says of expectations or flakes can't be read.
+ */
+NNV_USE_RESULT enum nnv_status nnv_report_settle(struct nnv_report *report, struct nnv_err *err);
 /** Loads a run. A damaged or foreign file is one clear error; a cut last line of the journal is ignored. */
 NNV_USE_RESULT enum nnv_status nnv_report_load(const char *folder, struct nnv_report **report, struct nnv_err *err);
 void nnv_report_free(struct nnv_report *report);
@@ -163,7 +166,10 @@ double nnv_report_judged(const struct nnv_report *report);
 bool nnv_report_too_few(const struct nnv_report *report);
 /** The exit code that the verdicts of the run demand. */
 enum nnvts_exit nnv_report_exit(const struct nnv_report *report);
-/** The JSON of a file in the folder of the run, a new reference; NULL: there is none that can be read. */
+/** The JSON of a file in the folder of the run, a new reference; NULL where there is no such file. */
+NNV_USE_RESULT enum nnv_status nnv_report_read_file(const struct nnv_report *report, const char *name, json_t **root,
+                                                    struct nnv_err *err);
+/** The same of a file that a page can do without; NULL: there is none that can be read. */
 json_t *nnv_report_file(const struct nnv_report *report, const char *name);
 /** True if the run was one shard of several, which by itself need not prove anything. */
 bool nnv_report_is_shard(const struct nnv_report *report);

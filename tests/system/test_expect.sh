@@ -178,6 +178,10 @@ test_resume_and_report() {
     same "$(xpath out/junit.xml 'count(//failure)')" 0
     check 1 nnvts report out
     same "$(outcome out XFAIL)" "$n" "what was expected stays so"
+    # Nor is it forgotten where it can't be read.
+    head -c 100 out/outcomes.json >cut && cp cut out/outcomes.json
+    check 2 nnvts report out
+    has "$ERR" 'out/outcomes.json:'
     check 1 broken
     same "$(outcome out XFAIL)" 0 "of a new run nothing is known"
 }

@@ -12,7 +12,7 @@ test_run() { sample 1 run; }
 test_reading() { sample 2 "report anew verify unpack pack expect"; }
 test_again() { sample 3 replay; }
 # Each text that a verb makes.
-test_texts() { INJECT_FUNCTIONS=realloc sample 100 "compare replay"; }
+test_texts() { INJECT_FUNCTIONS=realloc sample 100 "compare replay anew"; }
 test_compile_and_bench() { sample 3 "compile bench"; }
 
 run_tests

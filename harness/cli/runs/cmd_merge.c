@@ -39,7 +39,7 @@ static enum nnv_status tell(const struct nnv_cli *c, const struct nnv_report *re
 static enum nnv_status make_reports(struct nnv_cli *c, const struct nnv_merged *merged, struct nnv_err *err) {
     struct nnv_report *report = merged->report;
     enum nnv_status s = merged->dumps > 0 ? nnv_explain_run(c->out, NULL, err) : NNV_OK;
-    nnv_report_settle(report);
+    if (s == NNV_OK) s = nnv_report_settle(report, err);
     if (s == NNV_OK) s = nnv_clauses_write(report, err);
     if (s == NNV_OK) s = nnv_report_write(report, merged->records < merged->cases, err);
     if (s == NNV_OK) s = tell(c, report, err);

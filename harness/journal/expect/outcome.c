@@ -67,18 +67,21 @@ void nnv_outcome_add_stale(struct nnv_text *t, const json_t *entry) {
 /* ----------------------------------------------------------- the last word */
 
 /** Outcomes by other expectations than the journal's, if the folder has them. */
-static void judge_anew(struct nnv_report *r) {
-    r->judged = nnv_report_file(r, NNV_OUTCOMES_FILE);
+static enum nnv_status judge_anew(struct nnv_report *r, struct nnv_err *err) {
+    const enum nnv_status s = nnv_report_read_file(r, NNV_OUTCOMES_FILE, &r->judged, err);
+    if (s != NNV_OK) return s;
     const json_t *expected = json_object_get(r->judged, "expected"), *cases = json_object_get(r->judged, "cases");
-    if (!json_is_object(expected) || !json_is_object(cases)) return;
+    if (!json_is_object(expected) || !json_is_object(cases)) return NNV_OK;
     r->expected = expected;
     for (size_t i = 0; i < r->count; i++) {
         struct nnv_report_case *c = &r->item[i];
         enum nnvts_outcome outcome;
         uint32_t entry;
         nnv_outcome_read(json_object_get(cases, c->name), c->verdict, &outcome, &entry);
-        if (nnv_report_expect(r, i, entry)) c->outcome = outcome;
+        if (!nnv_report_expect(r, i, entry)) return nnv_no_memory(err);
+        c->outcome = outcome;
     }
+    return NNV_OK;
 }
 
 /** What so many runs of a case, of which some are bad, make of its outcome. */
@@ -90,8 +93,8 @@ static void weigh(const struct nnv_report *r, struct nnv_report_case *c, uint64_
     if (c->outcome == NNVTS_OUTCOME_NONE && unsteady && nnv_verdict_bad(c->verdict)) c->outcome = NNVTS_OUTCOME_FLAKY;
 }
 
-static void weigh_flakes(struct nnv_report *r) {
-    r->flakes = nnv_report_file(r, NNV_FLAKES_FILE);
+static enum nnv_status weigh_flakes(struct nnv_report *r, struct nnv_err *err) {
+    const enum nnv_status s = nnv_report_read_file(r, NNV_FLAKES_FILE, &r->flakes, err);
     const json_t *item;
     size_t k;
     json_array_foreach(json_object_get(r->flakes, "cases"), k, item) {
@@ -101,6 +104,7 @@ static void weigh_flakes(struct nnv_report *r) {
         if (i == NNV_MAP_NONE || bad > runs) continue;
         weigh(r, &r->item[i], bad, runs, nnv_flake_is_unsteady(item));
     }
+    return s;
 }
 
 const json_t *nnv_flake_of(const struct nnv_report *r, const struct nnv_report_case *c) {
@@ -113,11 +117,12 @@ const json_t *nnv_flake_of(const struct nnv_report *r, const struct nnv_report_c
     return NULL;
 }
 
-void nnv_outcomes_settle(struct nnv_report *r) {
+enum nnv_status nnv_outcomes_settle(struct nnv_report *r, struct nnv_err *err) {
     size_t k;
     const json_t *entry;
     r->expected = json_object_get(r->header, "expected");
-    judge_anew(r);
+    const enum nnv_status s = judge_anew(r, err);
+    if (s != NNV_OK) return s;
     r->strict = json_is_true(json_object_get(r->expected, "strict"));
     json_array_foreach(json_object_get(r->expected, "entries"), k, entry) r->stale += nnv_expected_stale(entry);
     for (size_t i = 0; i < r->count; i++) {
@@ -125,5 +130,5 @@ void nnv_outcomes_settle(struct nnv_report *r) {
         const struct nnv_case_more *more = c->more;
         if (more->runs > 1) weigh(r, c, more->bad_runs, more->runs, more->bad_runs < more->runs);
     }
-    weigh_flakes(r);
+    return weigh_flakes(r, err);
 }

@@ -15,7 +15,7 @@
 /** True if the case fails the run whatever else is there: a bad verdict that was not expected. */
 bool nnv_case_bad(const struct nnv_report_case *c);
 /** The last word on all outcomes, when all records are read: from outcomes.json, flakes.json and repeats. */
-void nnv_outcomes_settle(struct nnv_report *r);
+NNV_USE_RESULT enum nnv_status nnv_outcomes_settle(struct nnv_report *r, struct nnv_err *err);
 /** Entry i of the expectations of the run, or NULL. */
 const json_t *nnv_expected_entry(const struct nnv_report *r, uint32_t i);
 /** True for an entry that strict runs fail for: it has expired, or matches no case. */

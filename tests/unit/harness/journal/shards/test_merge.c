@@ -130,7 +130,7 @@ static void compare_reports(void) {
     struct nnv_report *its = merged.report, *read;
     struct nnv_err err = {0};
     if (nnv_report_load(at("out", ""), &read, &err) != NNV_OK) fail_msg("%s", err.text);
-    nnv_report_settle(its);
+    assert_int_equal(nnv_report_settle(its, &err), NNV_OK);
     assert_int_equal(its->count, read->count);
     assert_int_equal(its->selection, read->selection);
     assert_true(json_equal(its->header, read->header));
