@@ -69,6 +69,23 @@ static void sums_up_uses(void **state) {
     fx_remove(&f);
 }
 
+/* What fails in each of its repeats is no flake, nor is what passes in one of them, or a failure that was expected. */
+static void flakes_are_unsteady_failures(void **state) {
+    (void)state;
+    static const enum nnvts_outcome outcome[] = {NNVTS_OUTCOME_NONE, NNVTS_OUTCOME_FLAKY, NNVTS_OUTCOME_NONE,
+                                                 NNVTS_OUTCOME_XFAIL};
+    struct fx f = fx_make("a\tops\tADD\tfloat32\t\nb\tops\tADD\tfloat32\t\nc\tops\tADD\tfloat32\t\n"
+                          "d\tops\tADD\tfloat32\t\n",
+                          "{\"case\":\"a\",\"verdict\":\"FAIL\",\"repeats\":{\"runs\":3,\"bad\":3}}\n"
+                          "{\"case\":\"b\",\"verdict\":\"FAIL\",\"repeats\":{\"runs\":3,\"bad\":2}}\n"
+                          "{\"case\":\"c\",\"verdict\":\"PASS\",\"repeats\":{\"runs\":3,\"bad\":1}}\n"
+                          "{\"case\":\"d\",\"verdict\":\"FAIL\",\"outcome\":\"XFAIL\","
+                          "\"repeats\":{\"runs\":3,\"bad\":2}}\n");
+    fx_load(&f);
+    for (size_t i = 0; i < 4; i++) assert_int_equal(f.report->item[i].outcome, outcome[i]);
+    fx_remove(&f);
+}
+
 static void reads_records_on_demand(void **state) {
     (void)state;
     struct fx f = fx_golden("every");
@@ -386,6 +403,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_a_run),
         cmocka_unit_test(sums_up_uses),
+        cmocka_unit_test(flakes_are_unsteady_failures),
         cmocka_unit_test(reads_records_on_demand),
         cmocka_unit_test(a_changed_journal_is_an_error),
         cmocka_unit_test(a_killed_run_is_not_run),

@@ -19,6 +19,7 @@ struct fake {
     uint32_t before[MOST]; /**< the longest history of the first one */
     size_t before_count;
     int needs;               /**< it fails after this case alone; -1: always */
+    size_t least;            /**< it fails after so many others, whichever; 0: it does not need them */
     bool needs_load;         /**< it fails under load alone */
     size_t stops;            /**< after so many runs, with */
     enum nnv_status stopped; /**< this */
@@ -36,6 +37,7 @@ static enum nnv_status run(void *context, uint32_t subject, const uint32_t *befo
     }
     *bad = f->needs_load ? load : f->needs < 0;
     for (size_t i = 0; i < n; i++) *bad = *bad || (int)before[i] == f->needs;
+    if (f->least > 0) *bad = n >= f->least;
     return NNV_OK;
 }
 
@@ -58,7 +60,7 @@ static enum nnv_status retry(const struct row *rows, size_t count, struct nnv_re
     }
     fx_put(&x, "cases.tsv", list.data, list.len);
     fx_put(&x, "journal.jsonl", journal.data, journal.len);
-    fx_put(&x, "flakes.json", "old", 3);
+    fx_put(&x, "flakes.json", "{}", 2);
     o.folder = x.folder;
     if (!o.facts) o.facts = &facts;
     o.run = run;
@@ -195,6 +197,29 @@ static void what_needs_another_before_it(void **state) {
                   "command", "nnvts run --driver cpu --suite s --filter 's/4 | s/2' --seed 7 --tier smoke --jobs 1"));
 }
 
+/* A command names twenty cases that must run before, and none names more. */
+static void what_needs_many_before_it(void **state) {
+    (void)state;
+    enum { NAMED = 20, ROWS = NAMED + 2 };
+    static char name[ROWS][8], record[ROWS][64];
+    struct row rows[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        snprintf(name[i], sizeof *name, "s/%d", i);
+        snprintf(record[i], sizeof *record, "\"verdict\":\"%s\",\"worker\":1,\"turn\":%d",
+                 i < ROWS - 1 ? "PASS" : "FAIL", i + 1);
+        rows[i] = (struct row){name[i], "ADD", record[i]};
+    }
+    for (size_t least = NAMED; least <= NAMED + 1; least++) {
+        struct fake f = {.least = least};
+        json_t *flakes =
+            retry_well(rows, ROWS, (struct nnv_retry){.context = &f, .budget_ns = UINT64_C(99) * SECOND, .most = 9});
+        const json_t *item = json_array_get(json_object_get(flakes, "cases"), 0);
+        assert_int_equal(json_array_size(json_object_get(item, "after")), least);
+        assert_int_equal(json_object_get(item, "command") != NULL, least == NAMED);
+        json_decref(flakes);
+    }
+}
+
 static void what_needs_load(void **state) {
     (void)state;
     static const struct row one[] = {{"s/a", "ADD", FAIL(WORKER(1, 1))}};
@@ -227,7 +252,7 @@ static void what_goes_wrong(void **state) {
     f = (struct fake){.needs = -1, .stops = 12, .stopped = NNV_IO};
     assert_int_equal(retry(failures, FAILURES, o, &flakes, &err), NNV_IO);
     assert_string_equal(err.text, "no more");
-    assert_null(flakes);
+    assert_json(flakes, json_object()); /* the old one */
     /* time that ends within a study is none that ends all */
     f = (struct fake){.needs = -1, .stops = 12, .stopped = NNV_TIMEOUT};
     assert_int_equal(retry(failures, FAILURES, o, &flakes, &err), NNV_OK);
@@ -239,6 +264,7 @@ static void what_goes_wrong(void **state) {
     err = (struct nnv_err){0};
     assert_int_equal(retry(failures, FAILURES, o, &flakes, &err), NNV_INTERNAL);
     assert_string_equal(err.text, "the run has other cases");
+    assert_json(flakes, json_object());
 }
 
 int main(void) {
@@ -246,6 +272,7 @@ int main(void) {
         cmocka_unit_test(what_is_tried),
         cmocka_unit_test(what_always_fails),
         cmocka_unit_test(what_needs_another_before_it),
+        cmocka_unit_test(what_needs_many_before_it),
         cmocka_unit_test(what_needs_load),
         cmocka_unit_test(what_goes_wrong),
     };

@@ -40,6 +40,18 @@ static struct nnv_expectations read_text(const char *text) {
 
 static const uint32_t once[NNVTS_VERDICT_COUNT] = {0};
 
+/* A run whose cases are all filtered away has expectations, too. */
+static void no_cases(void **state) {
+    (void)state;
+    static const char text[] = FILE_OF("{\"cases\":\"ops/*\"}");
+    struct nnv_expectations x = {0};
+    struct nnv_err err = {0};
+    if (nnv_expect_parse("k.json", text, strlen(text), &x, &err) != NNV_OK) fail_msg("%s", err.text);
+    assert_int_equal(nnv_expect_bind(&x, cases, 0, &err), NNV_OK);
+    assert_int_equal(x.links, 0);
+    nnv_expect_free(&x);
+}
+
 static enum nnvts_outcome judge(const struct nnv_expectations *x, size_t i, enum nnvts_verdict v, const char *reason) {
     uint32_t entry = 99;
     const enum nnvts_outcome o = nnv_expect_judge(x, i, v, reason, strlen(reason), once, &entry);
@@ -283,14 +295,9 @@ static void damaged_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(verdicts),
-        cmocka_unit_test(the_first_that_covers),
-        cmocka_unit_test(states),
-        cmocka_unit_test(versions),
-        cmocka_unit_test(days),
-        cmocka_unit_test(rates),
-        cmocka_unit_test(written_and_read),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(no_cases),      cmocka_unit_test(verdicts),         cmocka_unit_test(the_first_that_covers),
+        cmocka_unit_test(states),        cmocka_unit_test(versions),         cmocka_unit_test(days),
+        cmocka_unit_test(rates),         cmocka_unit_test(written_and_read), cmocka_unit_test(refusals),
         cmocka_unit_test(damaged_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
