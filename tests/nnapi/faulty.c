@@ -87,7 +87,35 @@ int ANeuralNetworksModel_addOperation(ANeuralNetworksModel *model, ANeuralNetwor
     return result;
 }
 
+/** A value that a model was given last, where it lies in the caller's memory. */
+static struct {
+    ANeuralNetworksModel *model;
+    int32_t index;
+    const void *buffer;
+    size_t length;
+} given[16];
+static unsigned times_given;
+
+int ANeuralNetworksModel_setOperandValue(ANeuralNetworksModel *model, int32_t index, const void *buffer,
+                                         size_t length) {
+    const unsigned at = times_given++ % (sizeof given / sizeof *given);
+    given[at].model = model;
+    given[at].index = index;
+    given[at].buffer = buffer;
+    given[at].length = length;
+    return real.Model_setOperandValue(model, index, buffer, length);
+}
+
+/** Short values are read when the model is finished. */
+static void read_late(ANeuralNetworksModel *model) {
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (model && given[i].model == model && given[i].buffer && given[i].length > sizeof(int32_t) &&
+            given[i].length <= ANEURALNETWORKS_MAX_SIZE_OF_IMMEDIATELY_COPIED_VALUES)
+            real.Model_setOperandValue(model, given[i].index, given[i].buffer, given[i].length);
+}
+
 int ANeuralNetworksModel_finish(ANeuralNetworksModel *model) {
+    if (has("short-values-kept-by-place")) read_late(model);
     if (has("null-model-crashes") && !model) abort();
     if (has("null-model-hangs") && !model)
         for (;;) pause();
@@ -116,6 +144,11 @@ int ANeuralNetworksModel_getSupportedOperationsForDevices(const ANeuralNetworksM
 }
 
 /* ----------------------------------------------------------------- compilations */
+
+int ANeuralNetworksCompilation_setPreference(ANeuralNetworksCompilation *compilation, int32_t preference) {
+    return excuse("finished-compilation-changed", ANEURALNETWORKS_BAD_STATE,
+                  real.Compilation_setPreference(compilation, preference));
+}
 
 int ANeuralNetworksCompilation_setPriority(ANeuralNetworksCompilation *compilation, int priority) {
     return excuse("priority-unchecked", ANEURALNETWORKS_BAD_DATA, real.Compilation_setPriority(compilation, priority));
@@ -231,6 +264,13 @@ int ANeuralNetworksEvent_getSyncFenceFd(const ANeuralNetworksEvent *event, int *
 
 int ANeuralNetworksMemory_copy(const ANeuralNetworksMemory *src, const ANeuralNetworksMemory *dst) {
     return excuse("copy-unchecked", ANEURALNETWORKS_BAD_DATA, real.Memory_copy(src, dst));
+}
+
+int ANeuralNetworksMemoryDesc_addInputRole(ANeuralNetworksMemoryDesc *desc,
+                                           const ANeuralNetworksCompilation *compilation, uint32_t index,
+                                           float frequency) {
+    return excuse("roles-of-any-type", ANEURALNETWORKS_BAD_DATA,
+                  real.MemoryDesc_addInputRole(desc, compilation, index, frequency));
 }
 
 int ANeuralNetworksMemoryDesc_finish(ANeuralNetworksMemoryDesc *desc) {
