@@ -181,6 +181,11 @@ static void windows(void **state) {
     OW_ATTR(w, "kernel_shape", 2, 2);
     OW_ATTR(w, "dilations", 2, 2);
     expect(f, GIVEN(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16), NUMBERS(11, 12, 15, 16));
+    w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(1, 2, 3));
+    ow_output(w, "y", FLOATS, OW_DIMS(1, 2, 1));
+    ow_node(w, "GlobalAveragePool", "x", "y");
+    expect(f, GIVEN(1, 2, 3, 10, 20, 60), NUMBERS(2, 30));
 }
 
 /** Tensors of five dimensions lie flat; their axes are moved past each other. */
@@ -240,6 +245,27 @@ static void bytes_and_numbers(void **state) {
     ow_output(w, "y", NNV_ONNX_INT32, OW_DIMS(1, 1));
     ow_node(w, "MatMulInteger", "a b z", "y");
     expect(f, GIVEN(7, 3, 10, 100), NUMBERS(2 * 10 - 2 * 100));
+    /* each column has its scale and its zero point */
+    const float scales[] = {0.5f, 2};
+    w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(2, 2));
+    ow_tensor(w, "s", FLOATS, OW_DIMS(2), scales, sizeof scales);
+    ow_tensor(w, "z", NNV_ONNX_UINT8, OW_DIMS(2), (const uint8_t[]){10, 20}, 2);
+    ow_output(w, "y", NNV_ONNX_UINT8, OW_DIMS(2, 2));
+    ow_node(w, "QuantizeLinear", "x s z", "y");
+    expect(f, GIVEN(1, 2, -3, 8), NUMBERS(10 + 2, 20 + 1, 10 - 6, 20 + 4));
+    /* {1, -1} by {2, 1} is 1 */
+    w = fresh(f, 10);
+    ow_input(w, "a", NNV_ONNX_UINT8, OW_DIMS(1, 2));
+    ow_input(w, "b", NNV_ONNX_UINT8, OW_DIMS(2, 1));
+    ow_number(w, "half", 0.5f);
+    ow_number(w, "quarter", 0.25f);
+    ow_codes(w, "za", NNV_ONNX_UINT8, 5, 0, NULL);
+    ow_codes(w, "zb", NNV_ONNX_UINT8, 2, 0, NULL);
+    ow_codes(w, "zy", NNV_ONNX_UINT8, 3, 0, NULL);
+    ow_output(w, "y", NNV_ONNX_UINT8, OW_DIMS(1, 1));
+    ow_node(w, "QLinearMatMul", "a half za b quarter zb half zy", "y");
+    expect(f, GIVEN(7, 3, 10, 6), NUMBERS(3 + 2));
 }
 
 /* -------------------------------------------------------------------- refusals */
@@ -279,6 +305,12 @@ static void damage_is_told_with_its_place(void **state) {
     ow_output(w, "y", FLOATS, OW_DIMS(3));
     ow_node(w, "Add", "x b", "y");
     import_bad(f, NNV_INVALID, "node 0 (Add): extents 3 and 2 do not fit");
+    w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(1, 2));
+    ow_input(w, "b", FLOATS, OW_DIMS(3, 1));
+    ow_output(w, "y", FLOATS, OW_DIMS(1, 1));
+    ow_node(w, "Gemm", "x b", "y");
+    import_bad(f, NNV_INVALID, "node 0 (Gemm): its matrices do not fit");
     w = fresh(f, 13);
     ow_input(w, "x", FLOATS, OW_DIMS(3));
     ow_tensor(w, "b", FLOATS, OW_DIMS(3), "1234", 4);
