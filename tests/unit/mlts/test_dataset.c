@@ -120,6 +120,21 @@ static void pictures_that_lie(void **state) {
     unlink(path);
 }
 
+/* A grey picture comes back as it was, or with each of its bytes three times. */
+static void grey_pictures(void **state) {
+    struct fixture *f = *state;
+    char path[256];
+    struct nnv_image image;
+    struct nnv_err err = {0};
+    snprintf(path, sizeof path, "%s/grey.png", f->folder);
+    write_png(f, "grey.png", 2, 2, 1, (uint8_t[]){1, 2, 3, 200});
+    assert_int_equal(nnv_image_read(path, 1, f->arena, &image, &err), NNV_OK);
+    assert_int_equal(image.channels, 1);
+    assert_memory_equal(image.data, ((uint8_t[]){1, 2, 3, 200}), 4);
+    assert_int_equal(nnv_image_read(path, 3, f->arena, &image, &err), NNV_OK);
+    assert_memory_equal(image.data, ((uint8_t[]){1, 1, 1, 2, 2, 2, 3, 3, 3, 200, 200, 200}), 12);
+}
+
 static void resizing(void **state) {
     struct fixture *f = *state;
     struct nnv_image out, in = {4, 1, 1, (uint8_t[]){0, 100, 200, 40}};
@@ -274,6 +289,7 @@ static void spelling(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(grey_pictures, setup, teardown),
         cmocka_unit_test_setup_teardown(resizing, setup, teardown),
         cmocka_unit_test_setup_teardown(pictures_that_lie, setup, teardown),
         cmocka_unit_test_setup_teardown(labelled_pictures, setup, teardown),

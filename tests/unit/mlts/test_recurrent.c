@@ -162,6 +162,9 @@ static void whole_list(void **state) {
         assert_string_equal(data, e->data);
         assert_int_equal(net.task, e->task);
         assert_non_null(net.origin);
+        /* output and cell of 4 layers; what was looked at, output and cell of 2 */
+        if (strcmp(e->name, "acoustic_lstm") == 0) assert_int_equal(net.state_count, 4 * 2);
+        if (strcmp(e->name, "speech_decoder") == 0) assert_int_equal(net.state_count, 1 + 2 * 2);
     }
 }
 

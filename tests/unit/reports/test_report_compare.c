@@ -353,6 +353,12 @@ static void trends(void **state) {
     free(failures);
     assert_true(json_is_true(json_object_get(op_of(j, "ADD"), "record"))); /* 0.6 after at most 0.3 */
     assert_true(json_is_false(json_object_get(op_of(j, "MUL"), "record")));
+    assert_int_equal(nnv_trend_html(j, fx_path(&f[0], "report.html"), &err), NNV_OK);
+    xmlDoc *doc = fx_xml(&f[0], "report.html");
+    /* MUL failed in the second of four runs */
+    assert_int_equal(fx_xpath(doc, "count(//tr[th = 'Operation' and th[2] = 1 and th[5] = 4 and count(th) = 5])"), 2);
+    assert_int_equal(fx_xpath(doc, "count(//tr[th = 'MUL' and td[1] = 0 and td[2] = 1 and td[4] = 0])"), 1);
+    xmlFreeDoc(doc);
     json_decref(j);
     assert_int_equal(nnv_trend(folders + 1, 3, &j, &err), NNV_OK); /* without the last run there is none */
     assert_true(json_is_false(json_object_get(op_of(j, "ADD"), "record")));

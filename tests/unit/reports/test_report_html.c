@@ -184,6 +184,25 @@ static void green_is_what_was_compared(void **state) {
     fx_remove(&f);
 }
 
+/** An output of one row, or of one column, has a picture; one without rows has none. */
+static void one_row_is_a_picture(void **state) {
+    (void)state;
+    /* three cells: 0, 0, 255 */
+#define WRONG(number, rows, cols)                                                                                      \
+    "{\"case\":\"o/" number                                                                                            \
+    "\",\"verdict\":\"FAIL\",\"why\":\"VALUES\",\"compared\":3,\"outputs\":[{\"index\":0,\"dims\":"                    \
+    "[3],\"compared\":3,\"wrong\":1,\"heat\":{\"rows\":" rows ",\"cols\":" cols ",\"data\":\"AAD/\"}}]}\n"
+    static const char cases[] = "o/0\to\tADD\tfloat32\t\no/1\to\tMUL\tfloat32\t\no/2\to\tABS\tfloat32\t\n";
+    struct fx f = fx_make(cases, WRONG("0", "1", "3") WRONG("1", "3", "1") WRONG("2", "0", "3"));
+    fx_load(&f);
+    xmlDoc *doc = html_of(&f);
+    assert_int_equal(fx_xpath(doc, "count(//section[@id='bugs']/article)"), 3);
+    assert_int_equal(fx_xpath(doc, "count(//figure[@class='errors'])"), 2);
+    assert_int_equal(fx_xpath(doc, "count(//img[@alt='1 of 3 cells are beyond the bound'])"), 2);
+    xmlFreeDoc(doc);
+    fx_remove(&f);
+}
+
 /** What grew over time is told and drawn, also of a case that passed; what is no number is a dash. */
 static void what_grows_is_drawn(void **state) {
     (void)state;
@@ -366,6 +385,7 @@ int main(void) {
         cmocka_unit_test(every_section_is_there),
         cmocka_unit_test(a_passing_run_has_no_bugs),
         cmocka_unit_test(green_is_what_was_compared),
+        cmocka_unit_test(one_row_is_a_picture),
         cmocka_unit_test(what_grows_is_drawn),
         cmocka_unit_test(hostile_text_is_text),
         cmocka_unit_test(the_same_run_gives_the_same_bytes),

@@ -173,6 +173,14 @@ static void spellers(void **state) {
     assert_int_equal(f->accuracy.driver.edits, lost);
     assert_int_equal(f->accuracy.judged, ITEMS);
     assert_true(f->accuracy.worse && f->accuracy.loss.low > 0.2 && f->accuracy.loss.high < 0.8);
+    /* the other way round the errors are golden's */
+    struct nnv_bench_answers swap = f->golden;
+    f->golden = f->driver;
+    f->driver = swap;
+    compare(f);
+    assert_int_equal(f->accuracy.golden.edits, lost);
+    assert_int_equal(f->accuracy.driver.edits, 0);
+    assert_false(f->accuracy.worse);
 }
 
 /** So many items of the data, restored with these errors: the golden answer's, the driver's. */
