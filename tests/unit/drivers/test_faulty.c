@@ -147,12 +147,36 @@ static void bugs_move(void **state) {
     assert_int_equal(judge("stale-tail-element@MUL", spec, 1), NNVTS_PASS);
 }
 
+/** The lesser of -x, which operation 0 computes, and |x|, which operations 1 to n do one behind the other. */
+static const struct nnv_spec *read_late(unsigned n) {
+    struct nnv_text t = {0};
+    nnv_text_add(&t, "{\"format\":\"nnvts-spec/1\",\"name\":\"late\",\"main\":{\"operands\":[" OPERAND(
+                         "TENSOR_FLOAT32", "2", "SUBGRAPH_INPUT", DATA("1,2")));
+    for (unsigned i = 0; i <= n; i++) nnv_text_add(&t, "," OPERAND("TENSOR_FLOAT32", "2", "TEMPORARY_VARIABLE", ""));
+    nnv_text_add(&t, "," OPERAND("TENSOR_FLOAT32", "2", "SUBGRAPH_OUTPUT", DATA("-1,-2")) "],\"operations\":[");
+    for (unsigned i = 0; i <= n; i++)
+        nnv_text_addf(&t, "{\"type\":\"%s\",\"inputs\":[%u],\"outputs\":[%u]},", i ? "ABS" : "NEG", i, i + 1);
+    nnv_text_addf(&t, "{\"type\":\"MINIMUM\",\"inputs\":[1,%u],\"outputs\":[%u]}],\"inputs\":[0],\"outputs\":[%u]}}",
+                  n + 1, n + 2, n + 2);
+    const struct nnv_spec *spec = fake_spec(t.data, arena);
+    nnv_text_free(&t);
+    return spec;
+}
+
+/** A ring of 128 still has what was made 128 operations ago; the next one is in the place of what was made first. */
+static void values_lie_in_a_ring(void **state) {
+    (void)state;
+    assert_int_equal(judge("values-in-a-ring", read_late(127), 1), NNVTS_PASS);
+    assert_int_equal(judge("values-in-a-ring", read_late(128), 1), NNVTS_FAIL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_bug_opens),
         cmocka_unit_test(wrong_options),
         cmocka_unit_test(bugs_fire_where_they_should),
         cmocka_unit_test(bugs_move),
+        cmocka_unit_test(values_lie_in_a_ring),
     };
     return cmocka_run_group_tests(tests, find_drivers, forget_drivers);
 }

@@ -109,13 +109,15 @@ static void algebra(struct net *n, int32_t first, int32_t second) {
 static void scale_and_shift(struct net *n) { algebra(n, ANEURALNETWORKS_MUL, ANEURALNETWORKS_ADD); }
 static void shift_and_scale(struct net *n) { algebra(n, ANEURALNETWORKS_ADD, ANEURALNETWORKS_MUL); }
 
-static void requantised(struct net *n, float scale) {
-    const uint32_t x = input(n, U8(0.5f, 3), OF(4)), t = temporary(n, F32, OF(4)), y = output(n, U8(scale, 3), OF(4));
+static void requantised(struct net *n, float scale, int32_t zero) {
+    const uint32_t x = input(n, U8(0.5f, 3), OF(4)), t = temporary(n, F32, OF(4)),
+                   y = output(n, U8(scale, zero), OF(4));
     operation(n, ANEURALNETWORKS_DEQUANTIZE, LIST(x), LIST(t));
     operation(n, ANEURALNETWORKS_QUANTIZE, LIST(t), LIST(y));
 }
-static void other_scale(struct net *n) { requantised(n, 1.5f); }
-static void same_scale(struct net *n) { requantised(n, 0.5f); }
+static void other_scale(struct net *n) { requantised(n, 1.5f, 3); }
+static void other_zero_point(struct net *n) { requantised(n, 0.5f, 7); }
+static void same_scale(struct net *n) { requantised(n, 0.5f, 3); }
 
 static void cast_and_back(struct net *n) {
     const uint32_t x = input(n, F32, OF(4)), t = temporary(n, I32, OF(4)), y = output(n, F32, OF(4));
@@ -169,6 +171,7 @@ static void patterns(void **state) {
         SHOWS_IN("scale-shift-order", scale_and_shift),
         SPARED_IN("scale-shift-order", shift_and_scale),
         SHOWS_IN("requantise-removed", other_scale),
+        SHOWS_IN("requantise-removed", other_zero_point),
         SPARED_IN("requantise-removed", same_scale),
         SHOWS_IN("cast-pair-removed", cast_and_back),
         SHOWS_IN("operations-merged", other_beta),

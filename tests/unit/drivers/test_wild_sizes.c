@@ -25,6 +25,30 @@ static void broadcasts(void **state) {
     check_triggers(triggers, sizeof triggers / sizeof *triggers);
 }
 
+/** The row that is added to a matrix moves on with the axis before its own: element [i,0,j] for [i,j,k]. */
+static void broadcast_by_the_axis_before(void **state) {
+    static const char *const options[] = {"broadcast-middle-axis,over=reference", "broadcast-middle-axis,over=cpu"};
+    static const float zeros[24];
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct nnvts_device *d = open_driver("faulty", options[k]);
+        struct net n = {0};
+        struct call c = {0};
+        float got[24] = {0};
+        const uint32_t x = input(&n, F32, OF(2, 3, 4)), b = input(&n, F32, OF(2, 1, 4)), none = integer(&n, 0),
+                       y = output(&n, F32, OF(2, 3, 4));
+        operation(&n, ANEURALNETWORKS_ADD, LIST(x, b, none), LIST(y));
+        struct nnvts_prepared_model *p = prepare(d, &n);
+        give(&c, zeros, sizeof zeros);
+        give(&c, FLOATS(1, 2, 3, 4, 5, 6, 7, 8), 32);
+        take(&c, got, sizeof got);
+        assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
+        assert_memory_equal(got, FLOATS(1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7), 96);
+        p->release(p);
+        d->release(d);
+    }
+}
+
 static void lengths(void **state) {
     const struct trigger triggers[] = {
         SHOWS("long-result-tail", ADD, X(T(F32, 1027), {F32, OF(1), FLOATS(1)}, N(0)), Y(F32, OF(1027))),
@@ -98,7 +122,7 @@ static void recurrence(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(broadcasts), cmocka_unit_test(lengths),
-                                       cmocka_unit_test(recurrence)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(broadcasts), cmocka_unit_test(broadcast_by_the_axis_before),
+                                       cmocka_unit_test(lengths), cmocka_unit_test(recurrence)};
     return cmocka_run_group_tests_name("planted bugs of broadcasts and sizes", tests, NULL, NULL);
 }

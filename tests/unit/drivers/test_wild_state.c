@@ -145,6 +145,25 @@ static void other_shapes(struct nnvts_device *d, struct record *r) {
     softmax(d, r, 7, 0.5f);
 }
 
+/** x + c, c a tensor of one number: which is no scalar. */
+static void other_numbers(struct nnvts_device *d, struct record *r) {
+    for (int i = 1; i <= 2; i++) {
+        struct net net = {0};
+        struct call c = {0};
+        float y[4] = {0};
+        const uint32_t x = input(&net, F32, OF(4)), k = constant(&net, F32, FLOATS((float)i), 4, OF(1)),
+                       none = integer(&net, 0), to = output(&net, F32, OF(4));
+        operation(&net, ANEURALNETWORKS_ADD, LIST(x, k, none), LIST(to));
+        struct nnvts_prepared_model *p = prepare(d, &net);
+        count_from(0);
+        give(&c, numbers, 16);
+        take(&c, y, sizeof y);
+        assert_int_equal(execute(p, &c), NNVTS_STATUS_NONE);
+        note(r, y, sizeof y);
+        p->release(p);
+    }
+}
+
 /** A recurrent operation executed twice with the state that is given. */
 static void recurrent(struct nnvts_device *d, struct record *r, bool svdf) {
     static float state[] = {0.5f, 0.25f, 0.125f, 0.75f};
@@ -336,6 +355,7 @@ static const struct row {
     {"low-power-precision", once, true},
     {"kernel-by-shape", other_scalars, false},
     {"kernel-by-shape", other_shapes, true},
+    {"kernel-by-shape", other_numbers, true},
     {"input-offset-rounded", odd_offsets, false},
     {"input-offset-rounded", even_offsets, true},
     {"output-in-first-page", third_page, false},
