@@ -63,7 +63,7 @@ class Tree:
                 (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, self.folder / name)
         # What is built already need not be built again: times are kept.
-        for part in "obj", "rules", "lib", "drivers", "tests", "bench":
+        for part in "obj", "rules", "lib", "drivers", "tests", "bench", "engines":
             if (ROOT / "build" / part).is_dir():
                 shutil.copytree(ROOT / "build" / part, self.folder / "build" / part, symlinks=True)
 
@@ -254,6 +254,17 @@ class Kept:
     def fate(self, source, mutant):
         return self.fates.get(self.key(source, mutant))
 
+    def left(self, drawn, sources, wanted):
+        """Of the mutants of a campaign those that are not known; of one that was judged before, no more than were met."""
+        fates = [(m, self.fate(sources[m.file], m)) for m in drawn]
+        count = 0
+        for mutant, known in fates:
+            count += not known or known[0] == "killed"
+            if not known:
+                yield mutant
+            if count >= wanted and any(known for _, known in fates):
+                return
+
     def note(self, source, mutant, fate, by):
         if self.path and fate != "survived":
             with self.path.open("a") as file:
@@ -307,8 +318,11 @@ def main():
     for seed in seeds:
         chosen = (m for m in draw.draw(list(sources.values()), random.Random(seed)) if not lines or f"{m.file}:{m.line}" in lines)
         drawn[seed] = list(itertools.islice(chosen, 2 * wanted))
-    files = [sources[name] for name in sorted({m.file for seed in seeds for m in drawn[seed]})]
     kept = Kept(env("KEEP"))
+    open_ones = {m.file for seed in seeds for m in kept.left(drawn[seed], sources, wanted)}
+    files = [sources[name] for name in sorted(open_ones)]
+    for seed in seeds:
+        drawn[seed] = [m for m in drawn[seed] if kept.fate(sources[m.file], m) or m.file in open_ones]
     with tempfile.TemporaryDirectory(prefix="nnvts-mutate-") as work:
         tree = Tree(f"{work}/1", workers)
         tree.copy_sources()
