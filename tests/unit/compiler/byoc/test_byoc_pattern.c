@@ -194,6 +194,7 @@ static void test_bad_tables(void **state) {
         {"[{\"name\":\"a\",\"pattern\":\"@\"}]", "[0].pattern: \"@\" stands only"},
         {"[{\"name\":\"a\",\"pattern\":{}}]", "[0].pattern: not a pattern"},
         {"[{\"name\":\"a\",\"pattern\":{\"op\":7}}]", "\"op\" is the name"},
+        {"[{\"name\":\"a\",\"pattern\":{\"op\":\"\"}}]", "\"op\" is the name"},
         {"[{\"name\":\"a\",\"pattern\":{\"op\":\"x\",\"args\":{}}}]", "\"args\" is a list"},
         {"[{\"name\":\"a\",\"pattern\":{\"op\":\"x\",\"args\":[\"*\",1]}}]", "[0].pattern.args[1]: a pattern is"},
         {"[{\"name\":\"a\",\"pattern\":{\"op\":\"x\",\"attrs\":[]}}]", "[0].pattern.attrs: attributes are"},
@@ -320,6 +321,25 @@ static void test_lint(void **state) {
          "O1<0 ");
 }
 
+static void add_alternatives(struct nnv_text *t, char letter, int n) {
+    nnv_text_add(t, "{\"name\":\"n.a\",\"pattern\":{\"alt\":[");
+    for (int i = 0; i < n; i++) nnv_text_addf(t, "%s{\"op\":\"%c%d\"}", i ? "," : "", letter, i);
+    nnv_text_add(t, "]}}");
+}
+
+/* 160000 pairs of operators, none alike: more than are looked at, and nothing is said of what was not seen. */
+static void test_lint_of_many(void **state) {
+    (void)state;
+    struct nnv_text t = {0};
+    nnv_text_add(&t, "[");
+    add_alternatives(&t, 'a', 400);
+    nnv_text_add(&t, ",");
+    add_alternatives(&t, 'b', 400);
+    nnv_text_add(&t, "]");
+    lint(t.data, "");
+    nnv_text_free(&t);
+}
+
 static void test_shipped_tables(void **state) {
     (void)state;
     static const char *const paths[] = {"compiler/byoc/tables/nnapi.json", "compiler/byoc/tables/onednn.json"};
@@ -384,6 +404,7 @@ int main(void) {
         cmocka_unit_test(test_hostile_tables),
         cmocka_unit_test(test_ambiguous_table),
         cmocka_unit_test(test_lint),
+        cmocka_unit_test(test_lint_of_many),
         cmocka_unit_test(test_shipped_tables),
         cmocka_unit_test(test_nnapi_table),
     };

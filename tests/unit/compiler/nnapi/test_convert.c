@@ -147,6 +147,20 @@ static void test_elementwise(void **state) {
     same("%x: Tensor[(2, 3), float32]", "%0 = add(%x, %x); nn.relu(%0)", "ADD");
 }
 
+/* The field of a tuple is one value, however often it is used. */
+static void test_constant_of_two_uses(void **state) {
+    (void)state;
+    const struct conversion c = converted(main_of("%x: Tensor[(2, 3), float32], %kw: Tensor[(2, 3), float32]",
+                                                  "%0 = (%kw, %x); %1 = multiply(%x, %0.0); add(%1, %0.0)"),
+                                          0);
+    const struct nnv_subgraph *m = &c.out.model.main;
+    size_t tensors = 0;
+    assert_int_equal(c.st, NNV_OK);
+    for (uint32_t i = 0; i < m->noperands; i++) tensors += m->operands[i].rank == 2 && m->operands[i].data != NULL;
+    assert_int_equal(tensors, 1);
+    assert_int_equal(m->operations[0].in[1], m->operations[1].in[1]);
+}
+
 static void test_pools(void **state) {
     (void)state;
     same(X, "nn.max_pool2d(%x, pool_size=[3, 2], strides=[2, 1], padding=[1, 0, 0, 1])", "MAX_POOL_2D");
@@ -203,6 +217,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_batch_norm, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_dense, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_elementwise, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_constant_of_two_uses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_pools, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_levels, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_wide_tuple, set_up, tear_down),

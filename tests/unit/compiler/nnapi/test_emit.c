@@ -311,6 +311,21 @@ static void texts_are_as_stored(void **state) {
     check_stored("add_relu.source.txt", nnv_emit_source);
 }
 
+/* For people to read: no line is wider than 120 columns, that of the digest neither. */
+static void lines_are_not_wide(void **state) {
+    (void)state;
+    const struct nnv_emit region = {"tvmgen_default_nnapi_main_0", emit_small(arena)};
+    gather(&region, 1);
+    nnv_text_clear(&text);
+    nnv_emit_header(&region, 0, &weights, &text);
+    nnv_emit_source(&region, 0, &weights, &text);
+    for (const char *s = text.data; *s;) {
+        const size_t n = strcspn(s, "\n");
+        if (n > 120) fail_msg("%.*s", (int)n, s);
+        s += n + (s[n] == '\n');
+    }
+}
+
 /* The example of the documentation is that text, too. */
 static void documentation_shows_the_json(void **state) {
     (void)state;
@@ -346,6 +361,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(small_constants_stay, set_up, drop),
         cmocka_unit_test_setup_teardown(digest_follows_json_and_weights, set_up, drop),
         cmocka_unit_test_setup_teardown(texts_are_as_stored, set_up, drop),
+        cmocka_unit_test_setup_teardown(lines_are_not_wide, set_up, drop),
         cmocka_unit_test_setup_teardown(documentation_shows_the_json, set_up, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

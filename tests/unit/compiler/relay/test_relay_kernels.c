@@ -228,6 +228,9 @@ static void shapes_and_slices(void **state) {
     gives(p, "strided_slice(%x, begin=[1, 0], end=[2, 3], strides=[1, 2])", v, "4 6");
     gives(p, "strided_slice(%x, begin=[-1], end=[-4], strides=[-1], axes=[1])", v, "3 2 1 6 5 4");
     gives(p, "strided_slice(%x, begin=[0, 1], end=[1, 2], slice_mode=\"size\")", v, "2 3");
+    /* dimensions without a stride have 1 */
+    gives("%x: Tensor[(3, 1, 2), float32]", "strided_slice(%x, begin=[0, 0, 0], end=[3, 1, 2], strides=[2, 1])", v,
+          "1 2 5 6");
     gives(p, "nn.pad(%x, 9f, pad_width=[[0, 1], [1, 0]])", v, "9 1 2 3 9 4 5 6 9 9 9 9");
     gives("%x: Tensor[(1), int8]", "nn.pad(%x, -1.5f, pad_width=[[1, 1]])", "5", "-1 5 -1");
     gives(p, "nn.pad(%x, 0f, pad_width=[[0, 0], [2, 2]], pad_mode=\"reflect\")", v, "3 2 1 2 3 2 1 6 5 4 5 6 5 4");
@@ -261,6 +264,12 @@ static void numbers_are_quantised_and_back(void **state) {
     gives("%x: Tensor[(2, 2), float32], %s: Tensor[(2), float32], %z: Tensor[(2), int32]",
           "qnn.quantize(%x, %s, %z, axis=0)", "1 2 1 2 0.5 0.25 0 1", "2 4 5 9");
     gives("%x: Tensor[(3), int8]", "qnn.dequantize(%x, 0.25f, -4)", "-4 0 127", "0 1 32.75");
+    run_fails("def @main(%x: Tensor[(3), float32], %s: Tensor[(2), float32]) { qnn.quantize(%x, %s, 0) }", "1 2 3 1 1",
+              NNV_INVALID, "operand 1 has 2 values for 3 places");
+    run_fails("def @main(%x: Tensor[(3), float32], %z: Tensor[(2), int32]) { qnn.quantize(%x, 1f, %z) }", "1 2 3 0 0",
+              NNV_INVALID, "operand 2 has 2 values for 3 places");
+    run_fails("def @main(%x: Tensor[(3), int8], %s: Tensor[(2), float32]) { qnn.dequantize(%x, %s, 0) }", "1 2 3 1 1",
+              NNV_INVALID, "operand 1 has 2 values for 3 places");
 }
 
 static void requantisation_rounds_as_told(void **state) {
@@ -459,6 +468,11 @@ static void boxes_are_counted_and_suppressed(void **state) {
                            "return_indices=False, invalid_to_bottom=True, "
                            "force_suppress=True"),
           v, "0 0.9 0 0 2 1 0 0.5 5 5 6 6 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1");
+    /* boxes wide of the diagonal that meet in three quarters of their union: the better one stays */
+    p = "%x: Tensor[(1, 2, 6), float32]";
+    gives(p, nnv_arena_printf(arena, nms, "-1", "0.75f", ""), "0 0.9 5 0 7 4  0 0.8 5 0 7 3", "0 -1 1");
+    gives(p, nnv_arena_printf(arena, nms, "-1", "0.75f", ""), "0 0.8 5 0 7 4  0 0.9 5 0 7 3", "1 -1 1");
+    gives(p, nnv_arena_printf(arena, nms, "-1", "0.75f", ""), "0 0.9 0 5 4 7  0 0.8 0 5 3 7", "0 -1 1");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
