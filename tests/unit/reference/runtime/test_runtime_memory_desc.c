@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Memory descriptors, memory of devices, the shared memory that stands in for it, and copies. */
+#include <dirent.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -162,6 +163,15 @@ static void a_failure_leaves_nothing(void **state) {
     api_net_free(&n);
 }
 
+static int descriptors(void) {
+    DIR *d = opendir("/proc/self/fd");
+    int n = 0;
+    assert_non_null(d);
+    while (readdir(d)) n++;
+    closedir(d);
+    return n;
+}
+
 static void the_cpu_can_use_it(void **state) {
     (void)state;
     struct api_net n = api_sum(3);
@@ -171,15 +181,19 @@ static void the_cpu_can_use_it(void **state) {
     OK(memory_between(c, NULL, &out));
     OK(ANeuralNetworksMemory_copy(file, in));
     adder.fail = NNVTS_STATUS_GENERAL_FAILURE;
-    ANeuralNetworksExecution *e = api_execution_of(c);
-    OK(ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, in, 0, 0));
-    OK(ANeuralNetworksExecution_setInput(e, 1, NULL, B, sizeof B));
-    OK(ANeuralNetworksExecution_setOutputFromMemory(e, 0, NULL, out, 0, 0));
-    OK(ANeuralNetworksExecution_compute(e)); /* on the CPU, which has no access to the device's memory */
-    assert_int_equal(adder.executed, 1);
-    OK(ANeuralNetworksMemory_copy(out, file));
-    assert_memory_equal(file->memory.data, SUM, sizeof SUM);
-    ANeuralNetworksExecution_free(e);
+    const int before = descriptors();
+    for (int i = 0; i < 3; i++) {
+        ANeuralNetworksExecution *e = api_execution_of(c);
+        OK(ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, in, 0, 0));
+        OK(ANeuralNetworksExecution_setInput(e, 1, NULL, B, sizeof B));
+        OK(ANeuralNetworksExecution_setOutputFromMemory(e, 0, NULL, out, 0, 0));
+        OK(ANeuralNetworksExecution_compute(e)); /* on the CPU, which has no access to the device's memory */
+        assert_int_equal(adder.executed, i + 1);
+        ANeuralNetworksExecution_free(e);
+        assert_int_equal(descriptors(), before); /* of the memory between them nothing is left */
+        OK(ANeuralNetworksMemory_copy(out, file));
+        assert_memory_equal(file->memory.data, SUM, sizeof SUM);
+    }
     ANeuralNetworksMemory_free(in);
     ANeuralNetworksMemory_free(out);
     ANeuralNetworksMemory_free(file);

@@ -3,8 +3,12 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/text.h"
+#include "reference/runtime/log.h"
 #include "reference/runtime/plan/planning.h"
 #include "tests/kit/toy.h"
 
@@ -669,13 +673,39 @@ static void test_dot(void **state) {
     assert_non_null(strstr(dot.data, "g0_n0 [label=\"0 ADD\", fillcolor=\"#8dd3c7\"]"));
     assert_non_null(strstr(dot.data, "g0_n1 [label=\"1 MUL\", fillcolor=\"#ffffb3\"]"));
     assert_non_null(strstr(dot.data, "g0_n0 -> g0_n1 [label=\"%1\", penwidth=2"));
+    assert_non_null(strstr(dot.data, "g0_o0 -> g0_n0;"));
+    assert_non_null(strstr(dot.data, "g0_n1 -> g0_o2;"));
     nnv_text_free(&dot);
     nnv_rt_plan_release(plan);
     toy_free(&t);
 }
 
+/* ---------------------------------------------------------------------- logging */
+
+/** NULL: not set. In a child: the variable is read once. */
+static void check_tags(const char *tags, unsigned mask) {
+    const pid_t child = fork();
+    int status = -1;
+    if (child == 0) {
+        unsetenv("NNVTS_VLOG");
+        if (tags) setenv("NNVTS_VLOG", tags, 1);
+        _exit(nnv_rt_vlog_mask() != mask);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void test_tags(void **state) {
+    (void)state;
+    check_tags(NULL, 0);
+    check_tags("", 0);
+    check_tags("execution, memory", 1u << NNV_RT_LOG_EXECUTION | 1u << NNV_RT_LOG_MEMORY);
+    check_tags("all", (1u << NNV_RT_LOG_TAG_COUNT) - 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tags), /* first: nothing has read the tags yet */
         cmocka_unit_test(test_cheapest),
         cmocka_unit_test(test_cpu_wins_ties_anywhere),
         cmocka_unit_test(test_preference_and_types),
