@@ -393,6 +393,19 @@ static void samples_are_not_related(void **state) {
     for (size_t i = 0; i < nnv_relation_count; i++) assert_false(relate(nnv_relations[i].name, spec, 1, &r));
 }
 
+/** There is room for so many more operands; what is beyond gets no number, and harms none. */
+static void room_for_operands_ends(void **state) {
+    (void)state;
+    struct nnv_related r;
+    assert_true(relate("rows_permuted", softmax(1), 1, &r));
+    const struct nnv_subgraph *m = &r.to->model.main;
+    assert_true(m->noperands < r.operand_room);
+    for (uint32_t i = m->noperands; i < r.operand_room; i++) assert_int_equal(nnv_relate_int(&r, 7), i);
+    assert_int_equal(nnv_relate_int(&r, 8), NNV_RELATED_NONE);
+    assert_int_equal(m->noperands, r.operand_room);
+    assert_int_equal(*(const int32_t *)m->operands[m->noperands - 1].data, 7);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(relations_hold, set_up, tear_down),
@@ -406,6 +419,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(constants_are_alike, set_up, tear_down),
         cmocka_unit_test_setup_teardown(constants_are_repeated, set_up, tear_down),
         cmocka_unit_test_setup_teardown(samples_are_not_related, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(room_for_operands_ends, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

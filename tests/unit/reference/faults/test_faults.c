@@ -252,6 +252,53 @@ static void leaking_groups(void **state) {
     assert_valid();
 }
 
+static const struct nnv_fault *only(const struct nnv_fault_list *l, const char *words) {
+    const struct nnv_fault *found = NULL;
+    for (size_t i = 0; i < l->count; i++) {
+        if (strcmp(l->item[i].words, words) != 0) continue;
+        if (found) fail_msg("'%s' is there twice", words);
+        found = &l->item[i];
+    }
+    return found;
+}
+
+/** Dilation 2 wide and 1 high: the other way round. */
+static void scalars_change_places(void **state) {
+    (void)state;
+    struct nnv_fault_list l = {.arena = arena};
+    take_dilated_by(1);
+    nnv_generate_attributes(&l, calls[0]);
+    const struct nnv_fault *f = only(&l, "dilation width and dilation height swapped");
+    assert_non_null(f);
+    assert_null(only(&l, "dilation height and dilation width swapped"));
+    assert_null(only(&l, "stride width and stride height swapped")); /* they are alike */
+    assert_true(nnv_fault_apply(f, &edit));
+    assert_int_equal(number_at(8), 1);
+    assert_int_equal(number_at(9), 2);
+    assert_valid();
+}
+
+/** Of two truth values each is taken for the other. */
+static void truth_values_are_turned(void **state) {
+    (void)state;
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    struct nnv_fault_list l = {.arena = arena};
+    const uint32_t dims[] = {1, 2, 2, 1};
+    const uint32_t x = nnv_builder_tensor(&b, FLOATS, 4, dims, NNV_SUBGRAPH_INPUT);
+    const uint32_t y = nnv_builder_tensor(&b, FLOATS, 4, dims, NNV_SUBGRAPH_OUTPUT);
+    const uint32_t two = nnv_builder_int(&b, 2), no = nnv_builder_bool(&b, false), yes = nnv_builder_bool(&b, true);
+    nnv_builder_add(&b, ANEURALNETWORKS_RESIZE_BILINEAR, 5, (uint32_t[]){x, two, two, no, yes}, y);
+    take(&b, x, y);
+    nnv_generate_attributes(&l, calls[0]);
+    assert_non_null(only(&l, "nchw taken for 1"));
+    assert_null(only(&l, "nchw taken for 0"));
+    assert_non_null(only(&l, "align corners taken for 0"));
+    assert_null(only(&l, "align corners taken for 1"));
+    assert_true(nnv_fault_apply(only(&l, "align corners taken for 0"), &edit));
+    assert_int_equal(*(const uint8_t *)nnv_edit_operand(&edit, 4)->data, 0);
+    assert_valid();
+}
+
 /** Vector kernels run over columns and channels as if they were one axis: of the filter nine numbers. */
 static void two_axes_as_one(void **state) {
     (void)state;
@@ -477,6 +524,8 @@ int main(void) {
         cmocka_unit_test(padding_of_dilated_filters),
         cmocka_unit_test(padding_of_another_dilation),
         cmocka_unit_test(not_rescaled),
+        cmocka_unit_test(scalars_change_places),
+        cmocka_unit_test(truth_values_are_turned),
         cmocka_unit_test(two_axes_as_one),
         cmocka_unit_test(narrow_weights),
         cmocka_unit_test(leaking_groups),

@@ -213,6 +213,7 @@ static void omitted_empty_and_dynamic_values_survive(void **state) {
     assert_true(r->outputs[0].dims[0] == 1 && r->model.main.operands[3].dims[0] == 0);
     s->inputs[0] = (struct nnv_value){.rank = 2, .dims = {0, 2}, .data = s->outputs[0].data};
     s->model.main.operands[0].dims[0] = 0;
+    assert_non_null(strstr(json_of(s, false), "\"value_dims\":[0,2],\"data\":[]"));
     r = again(s);
     assert_false(r->inputs[0].omitted);
     assert_true(r->inputs[0].rank == 2 && r->inputs[0].dims[0] == 0 && r->inputs[0].dims[1] == 2);
