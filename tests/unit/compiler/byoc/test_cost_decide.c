@@ -110,6 +110,18 @@ static void regions_cost_what_was_measured(void **state) {
     byoc_end(&b);
 }
 
+/* Only the first operation of a region stands for it: the others cost nothing more, whatever is recorded for none. */
+static void a_region_of_nothing_costs_nothing(void **state) {
+    (void)state;
+    struct byoc b = begin();
+    const char *none =
+        nnv_arena_printf(b.arena, ", \"regions\": {\"%s\": {\"target\": 100}}", nnv_cost_region_key(NULL, 0, b.arena));
+    struct nnv_cost_result r = choose(&b, table(&b, "1", "0", none), all);
+    byoc_regions(&b, "%0,%1>nnapi;1/1 %3,%ret>nnapi;1/1|exp");
+    assert_true(fabs(r.us - 10) < 1e-6);
+    byoc_end(&b);
+}
+
 static void what_is_measured_on_one_side_is_told(void **state) {
     (void)state;
     struct byoc b = begin();
@@ -154,6 +166,7 @@ int main(void) {
         cmocka_unit_test(noise_decides),
         cmocka_unit_test(fewest_regions_within_the_noise),
         cmocka_unit_test(regions_cost_what_was_measured),
+        cmocka_unit_test(a_region_of_nothing_costs_nothing),
         cmocka_unit_test(what_is_measured_on_one_side_is_told),
         cmocka_unit_test(a_device_beside_itself_saves_nothing),
     };
