@@ -284,6 +284,16 @@ static void infinities(void **state) {
     PASSES(spec, "android", clamped);
     FAILS(spec, "android", wrong);
     FAILS(spec, "android", turned);
+    static const double half_most[] = {1, 65504, -65504, 2}; /* that of float16 stands for none of float32 */
+    FAILS(spec, "infinities=saturated", half_most);
+    t = (struct nnv_text){0};
+    tensor(&t, "TENSOR_FLOAT16", "1,2,2,1", "", x, 4);
+    scalar(&t, "INT32", 2);
+    for (int i = 1; i < 6; i++) scalar(&t, "INT32", window[i]);
+    const struct nnv_spec *half = spec_of(&t, "MAX_POOL_2D", 1, 6, "TENSOR_FLOAT16", "1,2,2,1", "", 4);
+    FAILS(half, "strict", half_most);
+    PASSES(half, "infinities=saturated", kept);
+    PASSES(half, "infinities=saturated", half_most);
 }
 
 /** float16 that is rounded after each step is right by strict, and not if it was promised to be rounded once. */
