@@ -47,6 +47,11 @@ static void moves(void **state) {
     W_OP(w, NNV_TFL_PAD, 22, y, x, p);
     import_ok(f);
     expect_output(f, r, 0, 12, zeros);
+    w = fresh(f); /* along no axis nothing is reversed */
+    const int in = w_input(w, W_TENSOR(w, F, 2, 3)), out = w_output(w, W_TENSOR(w, F, 2, 3));
+    W_OP(w, NNV_TFL_REVERSE_V2, 81, out, in, w_data(w, W_TENSOR(w, I, 0), pads, 0));
+    import_ok(f);
+    expect_output(f, r, 0, 6, r);
 }
 
 static void paddings(void **state) {
@@ -196,6 +201,13 @@ static void choices(void **state) {
     W_OP(w, NNV_TFL_SELECT_V2, 98, y, c, b, x);
     import_ok(f);
     expect_output(f, GIVEN(1, 0, 9, 5, 6, 7, 8), 0, NUMBERS(9, 6, 9, 8));
+    w = fresh(f); /* what has the output's shape is not spread */
+    c = w_input(w, W_TENSOR(w, B, 2)), b = w_input(w, W_TENSOR(w, F, 2)), x = w_input(w, W_TENSOR(w, F, 2));
+    y = w_output(w, W_TENSOR(w, F, 2));
+    W_OP(w, NNV_TFL_SELECT_V2, 98, y, c, b, x);
+    import_ok(f);
+    assert_int_equal(f->net.model.main.noperations, 1);
+    expect_output(f, GIVEN(1, 0, 5, 6, 7, 8), 0, NUMBERS(5, 8));
     static const float on[] = {2}, off[] = {-1};
     w = fresh(f);
     i = w_input(w, W_TENSOR(w, I, 2)), y = w_output(w, W_TENSOR(w, F, 2, 3));
