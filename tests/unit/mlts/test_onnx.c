@@ -199,6 +199,28 @@ static void many_dimensions(void **state) {
     expect(f, GIVEN(0, 1, 2, 3, 4, 5, 6, 7), NUMBERS(0, 2, 4, 6, 1, 3, 5, 7));
 }
 
+/** Each sequence's first entries in reverse; and a network that reads from the end: its results are in order. */
+static void sequences_backwards(void **state) {
+    struct fixture *f = *state;
+    struct onnx_writer *w = fresh(f, 14);
+    const float one = 1;
+    ow_input(w, "x", FLOATS, OW_DIMS(4, 2));
+    ow_ints(w, "lengths", 2, (const int64_t[]){3, 2});
+    ow_output(w, "y", FLOATS, OW_DIMS(4, 2));
+    ow_node(w, "ReverseSequence", "x lengths", "y");
+    expect(f, GIVEN(0, 1, 2, 3, 4, 5, 6, 7), NUMBERS(4, 3, 2, 1, 0, 5, 6, 7));
+    w = fresh(f, 14);
+    ow_input(w, "x", FLOATS, OW_DIMS(3, 1, 1));
+    ow_tensor(w, "w", FLOATS, OW_DIMS(1, 1, 1), &one, sizeof one);
+    ow_tensor(w, "r", FLOATS, OW_DIMS(1, 1, 1), &one, sizeof one);
+    ow_output(w, "y", FLOATS, OW_DIMS(3, 1, 1, 1));
+    ow_node(w, "RNN", "x w r", "y");
+    ow_attr_int(w, "hidden_size", 1);
+    ow_attr_string(w, "direction", "reverse");
+    const double last = tanh(0.75), middle = tanh(-0.5 + last), first = tanh(0.25 + middle);
+    expect(f, GIVEN(0.25, -0.5, 0.75), NUMBERS(first, middle, last));
+}
+
 /** Shape arithmetic is done when the file is read: Shape, Gather, Concat, Reshape leave one RESHAPE. */
 static void shape_arithmetic(void **state) {
     struct fixture *f = *state;
@@ -437,6 +459,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(clips, setup, teardown),
         cmocka_unit_test_setup_teardown(windows, setup, teardown),
         cmocka_unit_test_setup_teardown(many_dimensions, setup, teardown),
+        cmocka_unit_test_setup_teardown(sequences_backwards, setup, teardown),
         cmocka_unit_test_setup_teardown(shape_arithmetic, setup, teardown),
         cmocka_unit_test_setup_teardown(versions_differ, setup, teardown),
         cmocka_unit_test_setup_teardown(bytes_and_numbers, setup, teardown),
