@@ -117,6 +117,11 @@ static void test_elementwise(void **state) {
                "DEQUANTIZE QUANTIZE");
     same("%x: Tensor[(2, 5), uint8]", "qnn.dequantize(%x, 0.5f, 3)", "DEQUANTIZE");
     same("%x: Tensor[(2, 5), float32]", "qnn.quantize(%x, 0.03125f, 3)", "QUANTIZE");
+    /* a constant is dequantised now, by a list of scales along its last axis, too; rounded to float32 */
+    near_to("%x: Tensor[(2, 5), float32], %kw: Tensor[(2, 5), int8], %kps: Tensor[(5), float32]",
+            "%0 = qnn.dequantize(%kw, %kps, 3); add(%x, %0)", 1e-6, "ADD");
+    same("%x: Tensor[(2, 5), float32], %kw: Tensor[(2, 5), int8], %kz: Tensor[(2), int32]",
+         "%0 = qnn.dequantize(%kw, 0.5f, %kz, axis=0); add(%x, %0)", "ADD");
     quant_same("%x: Tensor[(2, 5), uint8], %y: Tensor[(1, 5), uint8]",
                "%0 = (%x, %y); %1 = (0.5f, 0.25f); %2 = (3, 4); qnn.concatenate(%0, %1, %2, 0.5f, 9)", "CONCATENATION");
 }
