@@ -362,6 +362,25 @@ static void test_depth(void **state) {
     expect("overflow of sums", "right beyond 2^31");
 }
 
+/** Results that are rounded once are off by half a unit at most; of types that an operation has not nothing is said. */
+static void test_functions(void **state) {
+    const struct nnv_numeric_engine e = {
+        .execute = evaluate, .context = "requantise=exact-away", .arena = nnv_arena_new(), .out = &measured};
+    double ulps;
+    (void)state;
+    measured = (struct nnv_numeric){0};
+    nnv_measure_function(&e, ANEURALNETWORKS_SQRT, ANEURALNETWORKS_TENSOR_INT32);
+    assert_int_equal(measured.count, 0);
+    nnv_measure_function(&e, ANEURALNETWORKS_SQRT, ANEURALNETWORKS_TENSOR_FLOAT32);
+    nnv_arena_free(e.arena);
+    assert_int_equal(measured.count, 1);
+    assert_string_equal(measured.fact[0].about, "SQRT float32");
+    assert_string_equal(measured.fact[0].what, "largest error");
+    assert_int_equal(sscanf(measured.fact[0].is, "%lf ulp", &ulps), 1);
+    assert_true(ulps > 0 && ulps <= 0.5);
+    assert_true(measured.arithmetic.functions == 0);
+}
+
 /** Engines of one scheme, and of several: each operation and type has its own, which is what is promised. */
 static void test_mixtures(void **state) {
     static const struct {
@@ -449,9 +468,10 @@ static void test_tails(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),    cmocka_unit_test(test_contraction), cmocka_unit_test(test_requantisation),
-        cmocka_unit_test(test_kernels), cmocka_unit_test(test_mixtures),    cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_depth),   cmocka_unit_test(test_overflow),    cmocka_unit_test(test_tails),
+        cmocka_unit_test(test_sums),      cmocka_unit_test(test_contraction), cmocka_unit_test(test_requantisation),
+        cmocka_unit_test(test_kernels),   cmocka_unit_test(test_mixtures),    cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_depth),     cmocka_unit_test(test_overflow),    cmocka_unit_test(test_tails),
+        cmocka_unit_test(test_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
