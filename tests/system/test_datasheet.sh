@@ -71,6 +71,7 @@ test_what_is_not_there() {
     has "$OUT" '{"operation": "MUL", "types": "float32", "supported": "none", "conditions": []'
     has out/datasheet.html "always"
     has out/datasheet.html "never"
+    hasnt out/datasheet.html " % / " # no conditions that could be right, or found
 }
 
 # What a profile demands and a driver with conditions has not is said with the condition; another is met.
