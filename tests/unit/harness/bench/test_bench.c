@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "harness/bench/layers.h"
+#include "harness/bench/row.h"
 #include "mlts/networks/mobilenet.h"
 #include "reference/eval/eval.h"
 
@@ -111,6 +111,7 @@ static void what_goes_wrong_is_told(void **state) {
     f->options.timeout_ns = 300000000;
     r = measure(f, "faulty:hang-execute@SOFTMAX");
     assert_int_equal(r.state, NNV_BENCH_TIMED_OUT);
+    assert_string_equal(nnv_bench_state_name(r.state), "timeout");
 }
 
 /** Its breach is the driver's, and no crash of the process that measures. */
@@ -218,6 +219,67 @@ static void operations_apart(void **state) {
     assert_non_null(strstr(l.found.step[l.found.culprit].note, "CRASH"));
 }
 
+/** Those that could be timed stand in the order of their times, each once. */
+static void the_slowest_operation_first(void **state) {
+    struct fixture *f = *state;
+    struct nnv_err err = {0};
+    struct nnv_roof roof;
+    struct nnv_layers l = judge(f, "cpu");
+    bool *seen = NNV_NEW(f->arena, bool, l.count);
+    f->options.time_ns = 1; /* the least time for each */
+    assert_int_equal(nnv_roof_state("100,10", &roof, &err), NNV_OK);
+    if (nnv_layers_time(&l, &f->options, &roof, f->arena, &err) != NNV_OK) fail_msg("%s", err.text);
+    assert_int_equal(l.timed_count, l.count);
+    for (uint32_t i = 0; i < l.timed_count; i++) {
+        assert_true(l.slowest[i] < l.count && !seen[l.slowest[i]]);
+        seen[l.slowest[i]] = true;
+        if (i > 0) assert_true(l.timed[l.slowest[i - 1]].us >= l.timed[l.slowest[i]].us);
+    }
+}
+
+/** The median lies in its interval; what lies in memory behind the list of outputs is none of them. */
+static void one_model_is_timed(void **state) {
+    struct fixture *f = *state;
+    struct nnv_err err = {0};
+    struct nnv_timed t;
+    uint32_t out[] = {f->model.main.out[0], UINT32_MAX};
+    choose(f, "cpu");
+    const struct nnv_timing_options how = {
+        .path = f->options.path, .time_ns = f->options.time_ns, .timeout_ns = f->options.timeout_ns};
+    assert_int_equal(f->model.main.nout, 1);
+    f->model.main.out = out;
+    if (nnv_time_model(&f->model, &how, &t, &err) != NNV_OK) fail_msg("%s", err.text);
+    if (t.state != NNV_BENCH_DONE) fail_msg("%s", t.reason);
+    assert_true(t.samples > 0 && t.low_us > 0 && t.low_us <= t.us && t.us <= t.high_us);
+    assert_true(isnan(t.round_trip_us));
+}
+
+/** Of classifiers the items with the reference's class count, of detectors the boxes; enough are enough. */
+static void a_gate_of_agreement(void **state) {
+    static const struct {
+        enum nnv_task task;
+        double least;
+        const char *gate; /* what is told; "": it passes */
+    } rows[] = {{NNV_TASK_CLASSIFY, 0, ""},
+                {NNV_TASK_CLASSIFY, 0.75, ""},
+                {NNV_TASK_CLASSIFY, 0.76, "it agrees with the reference on 75.00 % of the items, less than 76.00 %"},
+                {NNV_TASK_CLASSIFY, 1, "it agrees with the reference on 75.00 % of the items, less than 100.00 %"},
+                {NNV_TASK_NONE, 0, ""},
+                {NNV_TASK_NONE, 0.5, ""},
+                {NNV_TASK_NONE, 0.51, "it finds 50.00 % of the reference's boxes, less than 51.00 %"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const bool boxes = rows[i].task == NNV_TASK_NONE;
+        struct nnv_bench_row row = {
+            .has_accuracy = true,
+            .accuracy = {
+                .task = rows[i].task, .items = 20, .agree = boxes ? 0 : 15, .boxes = boxes ? 8 : 0, .found = 4}};
+        nnv_bench_row_gate(&row, NULL, &(struct nnv_bench_gates){.least_agreement = rows[i].least});
+        assert_string_equal(row.gate, rows[i].gate);
+        assert_int_equal(row.failed, *rows[i].gate != 0);
+    }
+}
+
 static void a_driver_that_can_t_be_opened(void **state) {
     struct fixture *f = *state;
     struct nnv_bench_result r;
@@ -239,6 +301,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(answers_while_timed, setup, teardown),
         cmocka_unit_test_setup_teardown(every_operation_by_itself, setup, teardown),
         cmocka_unit_test_setup_teardown(operations_apart, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_slowest_operation_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_model_is_timed, setup, teardown),
+        cmocka_unit_test(a_gate_of_agreement),
         cmocka_unit_test_setup_teardown(a_driver_that_can_t_be_opened, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
