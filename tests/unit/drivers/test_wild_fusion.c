@@ -35,6 +35,13 @@ static void add_behind_nothing(struct net *n) { folded(n, ANEURALNETWORKS_ADD, 0
 static void mul_behind_relu(struct net *n) { folded(n, ANEURALNETWORKS_MUL, ANEURALNETWORKS_FUSED_RELU6); }
 static void mul_behind_nothing(struct net *n) { folded(n, ANEURALNETWORKS_MUL, 0); }
 
+static void product_less_constant(struct net *n) { folded(n, ANEURALNETWORKS_SUB, 0); }
+static void constant_less_product(struct net *n) {
+    const uint32_t c = convolution(n, temporary(n, F32, OF(1, 2, 3, 2)), 0), y = output(n, F32, OF(1, 2, 3, 2));
+    const uint32_t k = constant(n, F32, FLOATS(-3, 2), 8, OF(2)), none = integer(n, 0);
+    operation(n, ANEURALNETWORKS_SUB, LIST(k, c, none), LIST(y));
+}
+
 static void residual(struct net *n, int32_t code) {
     const uint32_t a = input(n, F32, OF(8)), b = input(n, F32, OF(8)), r = temporary(n, F32, OF(8)),
                    y = output(n, F32, OF(8)), none = integer(n, 0);
@@ -155,6 +162,8 @@ static void patterns(void **state) {
         SPARED_IN("middle-activation-lost", mul_behind_nothing),
         SHOWS_IN("mul-folded-into-weights", mul_behind_relu),
         SPARED_IN("mul-folded-into-weights", mul_behind_nothing),
+        SHOWS_IN("fused-difference-reversed", constant_less_product),
+        SPARED_IN("fused-difference-reversed", product_less_constant),
         SHOWS_IN("residual-activation", residual_relu),
         SPARED_IN("residual-activation", residual_abs),
         SHOWS_IN("pad-merged-turned", pad_conv),
