@@ -291,7 +291,8 @@ enum nnv_status nnv_report_read_file(const struct nnv_report *r, const char *nam
     if (path.failed || (*root == NULL && (errno == ENOMEM || json_error_code(&bad) == json_error_out_of_memory)))
         s = nnv_no_memory(err);
     else if (*root == NULL && errno != ENOENT)
-        s = nnv_fail(err, NNV_INVALID, "%s:%d: %s", path.data, bad.line, bad.text);
+        s = bad.line > 0 ? nnv_fail(err, NNV_INVALID, "%s:%d: %s", path.data, bad.line, bad.text)
+                         : nnv_fail(err, NNV_INVALID, "%s", bad.text);
     nnv_text_free(&path);
     return s;
 }
