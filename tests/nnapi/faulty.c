@@ -254,9 +254,10 @@ int ANeuralNetworksEvent_createFromSyncFenceFd(int sync_fence_fd, ANeuralNetwork
 
 int ANeuralNetworksEvent_getSyncFenceFd(const ANeuralNetworksEvent *event, int *sync_fence_fd) {
     int result = real.Event_getSyncFenceFd(event, sync_fence_fd);
-    if (!event || !sync_fence_fd || !has("fence-never-signals")) return result;
+    const int early = has("fence-signalled-early");
+    if (!event || !sync_fence_fd || !(early || has("fence-never-signals"))) return result;
     if (result == ANEURALNETWORKS_NO_ERROR) close(*sync_fence_fd);
-    *sync_fence_fd = eventfd(0, EFD_CLOEXEC);
+    *sync_fence_fd = eventfd(early, EFD_CLOEXEC);
     return ANEURALNETWORKS_NO_ERROR;
 }
 

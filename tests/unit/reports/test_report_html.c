@@ -184,6 +184,32 @@ static void green_is_what_was_compared(void **state) {
     fx_remove(&f);
 }
 
+/** What an operation was tried with: a line for each thing in which its cases differ, however many they are. */
+static void uses_are_axes(void **state) {
+    (void)state;
+    static const char cases[] = "o/0\to\tADD\tfloat32\t\no/1\to\tADD\tfloat32\t\no/2\to\tMUL\tfloat32\t\n";
+    static const char records[] =
+        "{\"case\":\"o/0\",\"verdict\":\"PASS\",\"compared\":7,\"values\":6,\"uses\":\"rank=1 layout=nchw\"}\n"
+        "{\"case\":\"o/1\",\"verdict\":\"PASS\",\"compared\":7,\"values\":6,\"uses\":\"rank=2 layout=nchw\"}\n"
+        "{\"case\":\"o/2\",\"verdict\":\"PASS\",\"compared\":7,\"values\":6,\"uses\":\"rank=1\"}\n";
+    struct fx f = fx_make(cases, records);
+    fx_load(&f);
+    xmlDoc *doc = html_of(&f);
+    static const char *const once[] = {
+        "//details[summary = 'ADD 2 axes'][count(.//tr) = 2]",
+        "//details[summary = 'ADD 2 axes']//tr[th = 'rank'][td[1] = 'P 1 1'][td[2] = 'P 1 2']",
+        "//details[summary = 'ADD 2 axes']//tr[th = 'layout'][count(td) = 1][td = 'P 2 nchw']",
+        "//details[summary = 'MUL 1 axis'][count(.//tr) = 1]",
+    };
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
+        char expression[200];
+        snprintf(expression, sizeof expression, "count(%s)", once[i]);
+        if (fx_xpath(doc, expression) != 1) fail_msg("not there once: %s", once[i]);
+    }
+    xmlFreeDoc(doc);
+    fx_remove(&f);
+}
+
 /** An output of one row, or of one column, has a picture; one without rows has none. */
 static void one_row_is_a_picture(void **state) {
     (void)state;
@@ -385,6 +411,7 @@ int main(void) {
         cmocka_unit_test(every_section_is_there),
         cmocka_unit_test(a_passing_run_has_no_bugs),
         cmocka_unit_test(green_is_what_was_compared),
+        cmocka_unit_test(uses_are_axes),
         cmocka_unit_test(one_row_is_a_picture),
         cmocka_unit_test(what_grows_is_drawn),
         cmocka_unit_test(hostile_text_is_text),

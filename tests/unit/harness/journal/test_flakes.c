@@ -47,14 +47,15 @@ static enum nnv_status run(void *context, const uint32_t *before, size_t n, bool
     return NNV_OK;
 }
 
-static struct nnv_flake study(struct fake *f) {
+/** The failure of a case behind `count` others. */
+static struct nnv_flake study_after(struct fake *f, uint32_t count) {
     static uint32_t before[HISTORY];
     struct nnv_flake flake;
     struct nnv_err err = {0};
     for (uint32_t i = 0; i < HISTORY; i++) before[i] = i;
     f->rng = nnv_rng_make(11, 22, 33);
     const struct nnv_flake_subject s = {.before = before,
-                                        .before_count = HISTORY,
+                                        .before_count = count,
                                         .runs = NNV_FLAKE_RUNS,
                                         .until_ns = UINT64_MAX,
                                         .context = f,
@@ -62,6 +63,8 @@ static struct nnv_flake study(struct fake *f) {
     assert_int_equal(nnv_flake_study(&s, &flake, &err), NNV_OK);
     return flake;
 }
+
+static struct nnv_flake study(struct fake *f) { return study_after(f, HISTORY); }
 
 static void deterministic(void **state) {
     (void)state;
@@ -132,6 +135,19 @@ static void several_are_needed(void **state) {
     assert_int_equal(flake.after_count, 3);
     assert_memory_equal(flake.after, needs, sizeof needs);
     assert_true(flake.minimal);
+    nnv_flake_free(&flake);
+}
+
+/** That it fails after all cases is known: they are not run once more to find the last ones that do. */
+static void all_are_needed(void **state) {
+    (void)state;
+    static const uint32_t needs[] = {0, 1};
+    struct fake f = {.needs = needs, .need_count = 2, .after = 1};
+    struct nnv_flake flake = study_after(&f, 2);
+    assert_int_equal(flake.class, NNV_FLAKE_ORDER);
+    assert_int_equal(flake.after_count, 2);
+    assert_true(flake.minimal);
+    assert_int_equal(f.runs, 17); /* 5 and 6 alone, 3 in order, after the last, without the first, without the last */
     nnv_flake_free(&flake);
 }
 
@@ -275,6 +291,7 @@ int main(void) {
         cmocka_unit_test(not_reproduced),
         cmocka_unit_test(order_dependent),
         cmocka_unit_test(several_are_needed),
+        cmocka_unit_test(all_are_needed),
         cmocka_unit_test(out_of_time),
         cmocka_unit_test(what_cannot_be_tried),
         cmocka_unit_test(answers_are_compared),

@@ -391,6 +391,8 @@ static const struct {
     {".inputIndexes = {0}", ".inputIndexes = {-1}",
      "23:22: expected an operand index, an integer from 0 to 2, got "
      "'-1'"},
+    {"  .main = {", "  .referenced = {{.inputIndexes = {0}}}, .main = {",
+     "5:36: expected no index, as there is nothing to refer to, got '0'"},
     /* counts and element types */
     {"{1.5f, -2e-3f}", "{1.5f}", "9:51: expected 2 elements for dimensions [1,2] instead of the 1 here, got '{'"},
     {"{-128, 0, 127}", "{-128, 0, 1, 2}",
