@@ -163,6 +163,7 @@ static void test_transpose(void **state) {
     REFUSED(TRANSPOSE, T(F32, 2, 2, 2), ARGS(T(F32, 2, 2, 2), NO_LIST));
     REFUSED(TRANSPOSE, T(F32, 2, 2), ARGS(T(F32, 2, 2), L(0, 0)));
     REFUSED(TRANSPOSE, T(F32, 2, 2), ARGS(T(F32, 2, 2), L(0, 2)));
+    REFUSED(TRANSPOSE, T(F32, 0, 0), ARGS(T(F32, 2, 2), L(0, 2)));
     REFUSED(TRANSPOSE, T(F32, 2, 2), ARGS(T(F32, 2, 2), L(-1, 0)));
     REFUSED(TRANSPOSE, T(F32, 2, 2), ARGS(T(F32, 2, 2), L(0)));
     REFUSED(TRANSPOSE, T(F32, 2, 3), ARGS(T(F32, 2, 3), L(1, 0)));
@@ -349,6 +350,9 @@ static void test_resize_nearest(void **state) {
     REFUSED(RESIZE_NEAREST_NEIGHBOR, T(F32, 1, 2, 1, 1), ARGS(T(F32, 1, 3, 1, 1), I(1), I(2), B(0), B(1), B(1)));
     REFUSED(RESIZE_NEAREST_NEIGHBOR, T(F32, 1, 2, 1, 1), ARGS(T(F32, 1, 3, 1, 1), I(0), I(2), B(0)));
     REFUSED(RESIZE_NEAREST_NEIGHBOR, T(F32, 1, 2, 1, 1), ARGS(T(F32, 1, 3, 1, 1), R(1), R(0.2f), B(0)));
+    /* 3 * 0.2 is no row */
+    REFUSED(RESIZE_NEAREST_NEIGHBOR, T(F32, 1, 0, 0, 1), ARGS(T(F32, 1, 3, 1, 1), R(1), R(0.2f), B(0)));
+    ACCEPTED(RESIZE_NEAREST_NEIGHBOR, T(F32, 1, 0, 0, 1), ARGS(T(F32, 1, 3, 1, 1), R(1), R(0.4f), B(0)));
     REFUSED(RESIZE_NEAREST_NEIGHBOR, T(F32, 1, 2, 1, 1), ARGS(T(F32, 1, 3, 1, 1), I(1), I(2)));
     REFUSED(RESIZE_NEAREST_NEIGHBOR, T(F32, 1, 2, 1), ARGS(T(F32, 1, 3, 1), I(1), I(2), B(0)));
     REFUSED(RESIZE_NEAREST_NEIGHBOR, T(U8(1, 9), 1, 2, 1, 1), ARGS(T(Q, 1, 3, 1, 1), I(1), I(2), B(0)));

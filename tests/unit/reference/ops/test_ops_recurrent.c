@@ -391,7 +391,7 @@ static void lstm_refusals(void **state) {
 
 static void lstm_extents(void **state) {
     (void)state;
-    static const int slots[] = {WI, WI + 3, RI + 2, PI, PO, BI, BI + 3, PB, NI + 1};
+    static const int slots[] = {WI, WI + 3, RI + 2, PI, PO, BI, BI + 3, PW, PB, NI + 1};
     struct parts p = {.act = 4, .peephole = true, .norm = true, .projection = true, .projection_bias = true};
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
         struct use *u = fixed_lstm(&p);
