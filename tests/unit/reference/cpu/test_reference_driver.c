@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file test_reference_driver.c How the driver "reference" executes behind fences. */
+/** @file test_reference_driver.c How the driver "reference" executes behind fences, and up to which rank. */
 #include <unistd.h>
 
 #include "tests/kit/asleep.h"
@@ -73,8 +73,25 @@ static void test_read_only_output(void **state) {
     device->release(device);
 }
 
+/** Sixteen extents are as many as there may be. */
+static void test_largest_rank(void **state) {
+    (void)state;
+    static const uint32_t extents[17] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1};
+    for (uint32_t rank = 16; rank <= 17; rank++) {
+        struct net n = {0};
+        struct nnvts_prepared_model *p = NULL;
+        const uint32_t x = input(&n, F32, 0, NULL), y = output(&n, F32, 0, NULL);
+        n.operands[x].dimensions = n.operands[y].dimensions = extents;
+        n.operands[x].dimension_count = n.operands[y].dimension_count = rank;
+        operation(&n, ANEURALNETWORKS_NEG, LIST(x), LIST(y));
+        const enum nnvts_status st = cpu->prepare_model(cpu, finish(&n), &prepare_config, &p);
+        assert_int_equal(st, rank == 16 ? NNVTS_STATUS_NONE : NNVTS_STATUS_INVALID_ARGUMENT);
+        if (p) p->release(p);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_read_only_output),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_read_only_output), cmocka_unit_test(test_largest_rank),
                                        cmocka_unit_test(test_times_of_waiting)};
     return cmocka_run_group_tests(tests, open_reference, close_cpu);
 }
