@@ -181,6 +181,14 @@ static void test_refused_roles(void **state) {
             const struct nnvts_buffer_role role = {0, 0, wrong[i]};
             assert_int_equal(allocate(device, p, 1, &role, 0, NULL, 0, NULL, &b), NNVTS_STATUS_INVALID_ARGUMENT);
         }
+        /* counts of lists that are not there */
+        const struct nnvts_buffer_desc absent[] = {
+            {.prepared_count = 1, .input_role_count = 1, .input_roles = &role0},
+            {.prepared_count = 1, .prepared = &p, .input_role_count = 1},
+            {.prepared_count = 1, .prepared = &p, .output_role_count = 1},
+        };
+        for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+            assert_int_equal(device->allocate(device, &absent[i], &b), NNVTS_STATUS_INVALID_ARGUMENT);
         assert_null(b);
         assert_int_equal(allocate(device, p, 1, &role0, 1, &role0, DIMS(4, 0), &b), NNVTS_STATUS_NONE);
         assert_int_equal(put(b, nothing, 24, DIMS(2, 3)), NNVTS_STATUS_INVALID_ARGUMENT); /* 4 by the hint */

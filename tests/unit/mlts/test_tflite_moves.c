@@ -223,6 +223,17 @@ static void choices(void **state) {
         import_ok(f);
         expect_output(f, GIVEN(1, 9, 3, 7, 5, 6), 0, 2, least ? GIVEN(0, 1) : GIVEN(1, 0));
     }
+    static const int64_t wide[] = {1, INT32_MIN, INT32_MAX}; /* and so do constants, if their values fit */
+    w = fresh(f);
+    x = w_input(w, W_TENSOR(w, L, 3)), y = w_output(w, W_TENSOR(w, L, 3));
+    W_OP(w, NNV_TFL_MAXIMUM, 39, y, x, W_CONST(w, L, wide, 3));
+    import_ok(f);
+    expect_output(f, GIVEN(-5, -7, 9), 0, NUMBERS(1, -7, INT32_MAX));
+    static const int64_t wider[] = {1, 2, INT64_C(1) << 31};
+    w = fresh(f);
+    x = w_input(w, W_TENSOR(w, L, 3)), y = w_output(w, W_TENSOR(w, L, 3));
+    W_OP(w, NNV_TFL_MAXIMUM, 39, y, x, W_CONST(w, L, wider, 3));
+    import_bad(f, NNV_UNSUPPORTED, "INT64 constant beyond 32 bits");
     w = fresh(f);
     const int32_t in[] = {w_input(w, W_TENSOR(w, F, 4)), W_INT(w, 2)};
     const int32_t out[] = {w_output(w, W_TENSOR(w, F, 2)), w_output(w, W_TENSOR(w, I, 2))};

@@ -254,21 +254,30 @@ static void test_gains(void **state) {
 /* An operand that is passed twice, tuples, a branch: what crosses is counted by tensor. */
 static void test_tensors(void **state) {
     (void)state;
-    struct byoc b = check_begin("def @main(%x: " T ", %c: bool) {\n"
-                                "  %0 = split(%x, indices_or_sections=2);\n"
-                                "  %1 = %0.0;\n  %2 = %0.1;\n"
-                                "  %3 = add(%1, %1);\n"
-                                "  if (%c) { nn.relu(%3) } else { nn.relu(%2) }\n}\n");
-    struct nnv_cost_model m = read_model(
-        &b,
-        "{\"host\": {\"op_us\": 1000}, \"target\": {\"gflops\": 1e9, \"gbytes\": 1e9, \"op_us\": 0, \"launch_us\": 1},"
-        "\"crossing\": {\"us\": 10, \"gbytes\": 1e9}}");
-    struct nnv_cost_selection s = by_cost(&b, &m, NNV_COST_EXACT, "[\"split\", \"add\", \"nn.relu\"]", false);
-    /* three regions; x in; %3 out, in; %2 out, in; both results out */
-    assert_int_equal(b.partition.n_extracted, 3);
-    assert_near(s.results[0].launch_us, 3, 1e-6);
-    assert_near(s.results[0].transfer_us, 70, 1e-3);
-    byoc_end(&b);
+    static const char program[] = "def @main(%x: " T ", %c: bool) {\n"
+                                  "  %0 = split(%x, indices_or_sections=2);\n"
+                                  "  %1 = %0.0;\n  %2 = %0.1;\n"
+                                  "  %3 = add(%1, %1);\n"
+                                  "  if (%c) { nn.relu(%3) } else { nn.relu(%2) }\n}\n";
+    static const struct {
+        const char *gbytes; /* of what crosses in a microsecond, thousands of bytes */
+        double us;
+    } rows[] = {{"1e9", 70}, {"0.001", 70 + 16 + 6 * 8}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct byoc b = check_begin(program);
+        struct nnv_cost_model m = read_model(
+            &b, nnv_arena_printf(b.arena,
+                                 "{\"host\": {\"op_us\": 1000},"
+                                 "\"target\": {\"gflops\": 1e9, \"gbytes\": 1e9, \"op_us\": 0, \"launch_us\": 1},"
+                                 "\"crossing\": {\"us\": 10, \"gbytes\": %s}}",
+                                 rows[i].gbytes));
+        struct nnv_cost_selection s = by_cost(&b, &m, NNV_COST_EXACT, "[\"split\", \"add\", \"nn.relu\"]", false);
+        /* three regions; x, 16 bytes, in; of 8 bytes each: %3 out, in; %2 out, in; both results out */
+        assert_int_equal(b.partition.n_extracted, 3);
+        assert_near(s.results[0].launch_us, 3, 1e-6);
+        assert_near(s.results[0].transfer_us, rows[i].us, 1e-3);
+        byoc_end(&b);
+    }
 }
 
 /* -------------------------------------------------------------------- networks */
