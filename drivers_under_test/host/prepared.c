@@ -247,7 +247,8 @@ enum nnvts_status host_allocate(struct nnvts_device *self, const struct nnvts_bu
     host_put_u32(&o, desc->prepared_count);
     for (uint32_t i = 0; i < desc->prepared_count && !o.failed; i++) {
         const struct host_prepared *p = (const struct host_prepared *)desc->prepared[i];
-        if (p && p->link != link) st = NNVTS_STATUS_DEAD_OBJECT; /* of a process that has died */
+        if (p && p->link != link) /* of another device, or of a process that has died */
+            st = &p->device->base != self ? NNVTS_STATUS_INVALID_ARGUMENT : NNVTS_STATUS_DEAD_OBJECT;
         host_put_u64(&o, p ? p->id : 0);
     }
     put_roles(&o, desc->input_roles, desc->input_role_count);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file test_driver_memory.c Device memory of the drivers "cpu" and "reference", with values worked by hand. */
+/** @file test_driver_memory.c Device memory of drivers, with values worked by hand. */
 #include <pthread.h>
 
 #include "tests/kit/driver.h"
 
-static const char *const drivers[] = {"cpu", "reference"};
+static const char *const drivers[][2] = {{"cpu", NULL}, {"reference", NULL}, {"host", "cpu"}}; /**< and options */
+enum { DRIVERS = sizeof drivers / sizeof *drivers };
 static const float nothing[6];
 
 /** y0 = x0 + x1, extents {2, 3} or, open, {0, 3}. */
@@ -65,8 +66,8 @@ static void take_buffer(struct call *c, const struct nnvts_buffer *b) {
 /** A running sum in one buffer that is output, then input: 1 + 10, then that + 10. */
 static void test_sum(void **state) {
     (void)state;
-    for (int d = 0; d < 2; d++) {
-        struct nnvts_device *device = open_driver(drivers[d], NULL);
+    for (int d = 0; d < DRIVERS; d++) {
+        struct nnvts_device *device = open_driver(drivers[d][0], drivers[d][1]);
         struct nnvts_prepared_model *p = prepare_add(device, F32, false);
         struct nnvts_buffer *ten = make(device, p, 1, &role1, 0, NULL), *even = make(device, p, 1, &role0, 1, &role0),
                             *odd = make(device, p, 1, &role0, 1, &role0);
@@ -96,8 +97,8 @@ static void test_sum(void **state) {
 /** Signed bytes: the form in a buffer is the API's. */
 static void test_signed(void **state) {
     (void)state;
-    for (int d = 0; d < 2; d++) {
-        struct nnvts_device *device = open_driver(drivers[d], NULL);
+    for (int d = 0; d < DRIVERS; d++) {
+        struct nnvts_device *device = open_driver(drivers[d][0], drivers[d][1]);
         struct nnvts_prepared_model *p = prepare_add(device, S8(0.5f, -3), false);
         struct nnvts_buffer *x = make(device, p, 1, &role0, 0, NULL), *y = make(device, p, 0, NULL, 1, &role0);
         const int8_t a[] = {-3, -1, 0, 1, 100, -128}, b[] = {-3, -3, 1, -7, 100, -128};
@@ -123,8 +124,8 @@ static void test_signed(void **state) {
 /** Extents that the model leaves open are the buffer's, and may change with each value. */
 static void test_open(void **state) {
     (void)state;
-    for (int d = 0; d < 2; d++) {
-        struct nnvts_device *device = open_driver(drivers[d], NULL);
+    for (int d = 0; d < DRIVERS; d++) {
+        struct nnvts_device *device = open_driver(drivers[d][0], drivers[d][1]);
         struct nnvts_prepared_model *p = prepare_add(device, F32, true);
         struct nnvts_buffer *x = make(device, p, 2, (struct nnvts_buffer_role[]){role0, role1}, 0, NULL),
                             *y = make(device, p, 0, NULL, 1, &role0);
@@ -163,8 +164,9 @@ static void test_open(void **state) {
 static void test_refused_roles(void **state) {
     (void)state;
     static const float wrong[] = {0, -1, 1.5f, NAN};
-    for (int d = 0; d < 2; d++) {
-        struct nnvts_device *device = open_driver(drivers[d], NULL), *other = open_driver(drivers[d], NULL);
+    for (int d = 0; d < DRIVERS; d++) {
+        struct nnvts_device *device = open_driver(drivers[d][0], drivers[d][1]),
+                            *other = open_driver(drivers[d][0], drivers[d][1]);
         struct nnvts_prepared_model *p = prepare_add(device, F32, true), *foreign = prepare_add(other, F32, true);
         const struct nnvts_buffer_role none = {0, 2, 1}, model = {1, 0, 1}, twice[] = {role0, role0};
         struct nnvts_buffer *b;
@@ -202,8 +204,8 @@ static void test_refused_roles(void **state) {
 
 static void test_refused_uses(void **state) {
     (void)state;
-    for (int d = 0; d < 2; d++) {
-        struct nnvts_device *device = open_driver(drivers[d], NULL);
+    for (int d = 0; d < DRIVERS; d++) {
+        struct nnvts_device *device = open_driver(drivers[d][0], drivers[d][1]);
         struct nnvts_prepared_model *p = prepare_add(device, F32, false);
         struct nnvts_buffer *x = make(device, p, 1, &role0, 0, NULL), *y = make(device, p, 1, &role0, 1, &role0);
         float out[6];
@@ -239,8 +241,8 @@ static void test_refused_uses(void **state) {
 /** A reusable execution holds the buffers that it was made with, and reads them each time. */
 static void test_held(void **state) {
     (void)state;
-    for (int d = 0; d < 2; d++) {
-        struct nnvts_device *device = open_driver(drivers[d], NULL);
+    for (int d = 0; d < DRIVERS; d++) {
+        struct nnvts_device *device = open_driver(drivers[d][0], drivers[d][1]);
         struct nnvts_prepared_model *p = prepare_add(device, F32, false);
         struct nnvts_buffer *x = make(device, p, 1, &role0, 0, NULL);
         const float in[] = {1, 2, 3, 4, 5, 6}, expected[] = {2, 4, 6, 8, 10, 12};
@@ -294,8 +296,8 @@ static void *work(void *argument) {
 static void test_threads(void **state) {
     (void)state;
     enum { THREADS = 4 };
-    for (int d = 0; d < 2; d++) {
-        struct nnvts_device *device = open_driver(drivers[d], NULL);
+    for (int d = 0; d < DRIVERS; d++) {
+        struct nnvts_device *device = open_driver(drivers[d][0], drivers[d][1]);
         struct nnvts_prepared_model *p = prepare_add(device, F32, false);
         struct worker w = {device, p, make(device, p, 1, &role1, 0, NULL)};
         pthread_t threads[THREADS];
