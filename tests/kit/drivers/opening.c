@@ -70,6 +70,8 @@ static bool lock(const char *path) {
 
 static enum nnvts_status open_device(const char *option, struct nnvts_device **out, const char **error) {
     const char *o = option ? option : "";
+    const bool slow = strncmp(o, "slow", 4) == 0;
+    if (slow) o += 4;
     if (strcmp(o, "segv") == 0) raise(SIGSEGV);
     if (strcmp(o, "exit") == 0) exit(3);
     if (strcmp(o, "refuse") == 0) {
@@ -81,7 +83,7 @@ static enum nnvts_status open_device(const char *option, struct nnvts_device **o
         *error = "in use";
         return NNVTS_STATUS_DEVICE_UNAVAILABLE;
     }
-    if (strcmp(o, "slow") == 0) usleep(700000);
+    if (slow) usleep(700000);
     crashes_on_close = strcmp(o, "badclose") == 0;
     *out = &device;
     return NNVTS_STATUS_NONE;

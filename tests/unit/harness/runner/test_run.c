@@ -481,6 +481,21 @@ static void test_exclusive_driver(void **state) {
     setup_free(&s);
 }
 
+/* It is refused while another worker opens it: that is worth waiting for, however long it takes to open. */
+static void test_slow_exclusive_driver(void **state) {
+    (void)state;
+    struct setup s;
+    char option[PATH_MAX];
+    setup_init(&s, "slow-alone");
+    snprintf(option, sizeof option, "slowalone%s/slow-lock", root);
+    s.config.driver_options = option;
+    s.config.jobs = 2;
+    for (int i = 0; i < 10; i++) add_case(&s, "fake", SLOW, 0);
+    run_well(&s);
+    count_verdicts(s.out, "PASS", "", 10);
+    setup_free(&s);
+}
+
 static void test_bad_close(void **state) {
     (void)state;
     struct setup s;
@@ -577,6 +592,7 @@ int main(void) {
         cmocka_unit_test(test_no_list),
         cmocka_unit_test(test_open_fails_later),
         cmocka_unit_test(test_exclusive_driver),
+        cmocka_unit_test(test_slow_exclusive_driver),
         cmocka_unit_test(test_bad_close),
         cmocka_unit_test(test_run_one),
         cmocka_unit_test(test_driver_open_elsewhere),
