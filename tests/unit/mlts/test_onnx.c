@@ -199,6 +199,32 @@ static void many_dimensions(void **state) {
     expect(f, GIVEN(0, 1, 2, 3, 4, 5, 6, 7), NUMBERS(0, 2, 4, 6, 1, 3, 5, 7));
 }
 
+/** Entries of a table by row and column, the last column by -1: taken, taken in each row, replaced. */
+static void entries_by_tuples(void **state) {
+    struct fixture *f = *state;
+    const int64_t tuples[] = {1, 0, 0, -1}, columns[] = {1, -1};
+    struct onnx_writer *w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(2, 3));
+    ow_tensor(w, "at", NNV_ONNX_INT64, OW_DIMS(2, 2), tuples, sizeof tuples);
+    ow_output(w, "y", FLOATS, OW_DIMS(2));
+    ow_node(w, "GatherND", "x at", "y");
+    expect(f, GIVEN(1, 2, 3, 4, 5, 6), NUMBERS(4, 3));
+    w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(2, 3));
+    ow_tensor(w, "at", NNV_ONNX_INT64, OW_DIMS(2, 1), columns, sizeof columns);
+    ow_output(w, "y", FLOATS, OW_DIMS(2));
+    ow_node(w, "GatherND", "x at", "y");
+    ow_attr_int(w, "batch_dims", 1);
+    expect(f, GIVEN(1, 2, 3, 4, 5, 6), NUMBERS(2, 6));
+    w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(2, 3));
+    ow_tensor(w, "at", NNV_ONNX_INT64, OW_DIMS(2, 2), tuples, sizeof tuples);
+    ow_input(w, "new", FLOATS, OW_DIMS(2));
+    ow_output(w, "y", FLOATS, OW_DIMS(2, 3));
+    ow_node(w, "ScatterND", "x at new", "y");
+    expect(f, GIVEN(1, 2, 3, 4, 5, 6, 70, 80), NUMBERS(1, 2, 80, 70, 5, 6));
+}
+
 /** Each sequence's first entries in reverse; and a network that reads from the end: its results are in order. */
 static void sequences_backwards(void **state) {
     struct fixture *f = *state;
@@ -219,6 +245,30 @@ static void sequences_backwards(void **state) {
     ow_attr_string(w, "direction", "reverse");
     const double last = tanh(0.75), middle = tanh(-0.5 + last), first = tanh(0.25 + middle);
     expect(f, GIVEN(0.25, -0.5, 0.75), NUMBERS(first, middle, last));
+}
+
+/** With layout 1 the batch comes first everywhere: two sequences of two numbers, two units without memory. */
+static void sequences_by_batch(void **state) {
+    struct fixture *f = *state;
+    const float zeros[4] = {0}, factors[] = {1, -2};
+    const double x[2][2] = {{0.25, -0.5}, {0.75, 1}};
+    double every[8], ends[4]; /* [batch, time, direction, unit], [batch, direction, unit] */
+    for (uint32_t i = 0; i < 8; i++) every[i] = tanh((i % 2 ? -2 : 1) * x[i / 4][i / 2 % 2]);
+    for (uint32_t i = 0; i < 4; i++) ends[i] = tanh((i % 2 ? -2 : 1) * x[i / 2][1]);
+    for (int last = 0; last < 2; last++) {
+        struct onnx_writer *w = fresh(f, 14);
+        ow_input(w, "x", FLOATS, OW_DIMS(2, 2, 1));
+        ow_tensor(w, "w", FLOATS, OW_DIMS(1, 2, 1), factors, sizeof factors);
+        ow_tensor(w, "r", FLOATS, OW_DIMS(1, 2, 2), zeros, sizeof zeros);
+        if (last)
+            ow_output(w, "y", FLOATS, OW_DIMS(2, 1, 2));
+        else
+            ow_output(w, "y", FLOATS, OW_DIMS(2, 2, 1, 2));
+        ow_node(w, "RNN", "x w r", last ? "- y" : "y");
+        ow_attr_int(w, "hidden_size", 2);
+        ow_attr_int(w, "layout", 1);
+        expect(f, x[0], last ? 4 : 8, last ? ends : every);
+    }
 }
 
 /** Shape arithmetic is done when the file is read: Shape, Gather, Concat, Reshape leave one RESHAPE. */
@@ -459,7 +509,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(clips, setup, teardown),
         cmocka_unit_test_setup_teardown(windows, setup, teardown),
         cmocka_unit_test_setup_teardown(many_dimensions, setup, teardown),
+        cmocka_unit_test_setup_teardown(entries_by_tuples, setup, teardown),
         cmocka_unit_test_setup_teardown(sequences_backwards, setup, teardown),
+        cmocka_unit_test_setup_teardown(sequences_by_batch, setup, teardown),
         cmocka_unit_test_setup_teardown(shape_arithmetic, setup, teardown),
         cmocka_unit_test_setup_teardown(versions_differ, setup, teardown),
         cmocka_unit_test_setup_teardown(bytes_and_numbers, setup, teardown),
