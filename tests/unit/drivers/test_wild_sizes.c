@@ -60,6 +60,7 @@ static void lengths(void **state) {
         SPARED("element-index-short", RELU, X(T(F32, 65536)), Y(F32, OF(65536))),
         SHOWS("matmul-deep", BATCH_MATMUL, X(T(F32, 2, 1100), T(F32, 1100, 2), NO, NO), Y(F32, OF(2, 2))),
         SPARED("matmul-deep", BATCH_MATMUL, X(T(F32, 2, 1024), T(F32, 1024, 2), NO, NO), Y(F32, OF(2, 2))),
+        SHOWS("line-short", MEAN, X(T(F32, 4100), AXES(0), N(1)), Y(F32, OF(1))),
         SHOWS("line-short", MEAN, X(T(F32, 2, 4100), AXES(1), N(0)), Y(F32, OF(2))),
         SPARED("line-short", MEAN, X(T(F32, 2, 4096), AXES(1), N(0)), Y(F32, OF(2))),
     };
