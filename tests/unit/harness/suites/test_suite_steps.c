@@ -106,6 +106,34 @@ static void test_every_operation_opens(void **state) {
     }
 }
 
+/** What stands behind the operands is none of them: whatever it is, as much is opened. */
+static void test_opens_nothing_behind(void **state) {
+    (void)state;
+    size_t n, kept = 0;
+    const struct nnv_op *const *ops = nnv_ops(&n);
+    for (size_t i = 0; i < n; i++) {
+        const struct nnv_single w = {.op = ops[i], .mode = NNV_FILL_NORMAL, .seed = 1, .name = "open"};
+        struct nnv_spec *spec = NULL, *out = NULL;
+        struct nnv_err err = {0};
+        uint32_t count[2];
+        if (nnv_single_build(&w, arena, &spec, &err)) fail_msg("%s", err.text);
+        struct nnv_subgraph *m = &spec->model.main;
+        struct nnv_operand *operands = NNV_NEW(arena, struct nnv_operand, m->noperands + 1);
+        memcpy(operands, m->operands, m->noperands * sizeof *operands);
+        m->operands = operands;
+        for (int k = 0; k < 2; k++) {
+            memset(&operands[m->noperands], k ? 0xff : 0, sizeof *operands);
+            if (nnv_shapes_open(spec, NNV_OPEN_INPUTS | NNV_OPEN_OUTPUTS, arena, &out, &count[k], &err))
+                fail_msg("%s: %s", ops[i]->name, err.text);
+        }
+        if (count[1] != count[0]) fail_msg("%s: %u and %u operands opened", ops[i]->name, count[0], count[1]);
+        for (uint32_t k = 0; k < m->nin; k++) /* one that is kept, the others one by one */
+            if (count[0] > 0 && operands[m->in[k]].rank > 0 && !is_open(out, m->in[k], operands[m->in[k]].rank)) kept++;
+        nnv_arena_reset(arena);
+    }
+    assert_true(kept > 0);
+}
+
 static void test_other_extents(void **state) {
     (void)state;
     const struct nnv_spec *three = fixture("open_float32", 3), *five = fixture("open_float32", 5);
@@ -218,9 +246,13 @@ static void test_lists(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_open),          TEST(test_every_operation_opens),
-        TEST(test_other_extents), TEST(test_loop),
-        TEST(test_endless),       TEST(test_reception),
+        TEST(test_open),
+        TEST(test_every_operation_opens),
+        TEST(test_opens_nothing_behind),
+        TEST(test_other_extents),
+        TEST(test_loop),
+        TEST(test_endless),
+        TEST(test_reception),
         TEST(test_lists),
     };
     return cmocka_run_group_tests_name("shapes, qos and levels", tests, NULL, NULL);
