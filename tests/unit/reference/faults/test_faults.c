@@ -317,6 +317,32 @@ static void two_axes_as_one(void **state) {
     assert_valid();
 }
 
+/** A scale may be half of what it should be, or twice as much. */
+static void scales_by_two(void **state) {
+    (void)state;
+    static const struct {
+        const char *words;
+        float scale;
+    } rows[] = {{"scale of input times 0.5", 0.125f}, {"scale of input times 2", 0.5f}};
+    struct nnv_fault_list l = {.arena = arena};
+    struct nnv_builder b = {.arena = arena, .seed = 1};
+    const struct nnv_encoding quarter = {.type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, .scale = 0.25f, .zero_point = 10};
+    const uint32_t four[] = {4};
+    const uint32_t x = nnv_builder_tensor(&b, quarter, 1, four, NNV_SUBGRAPH_INPUT),
+                   y = nnv_builder_tensor(&b, quarter, 1, four, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_add(&b, ANEURALNETWORKS_RELU, 1, &x, y);
+    take(&b, x, y);
+    nnv_generate_tensors(&l, calls[0]);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct nnv_fault *f = only(&l, rows[i].words);
+        assert_non_null(f);
+        nnv_edit_begin(&edit, &spec, arena);
+        edit.call = calls[0];
+        assert_true(nnv_fault_apply(f, &edit));
+        assert_true(fabsf(nnv_edit_operand(&edit, 0)->scale - rows[i].scale) <= 0);
+    }
+}
+
 static void not_rescaled(void **state) {
     (void)state;
     take_joined(10);
@@ -523,6 +549,7 @@ int main(void) {
         cmocka_unit_test(padding),
         cmocka_unit_test(padding_of_dilated_filters),
         cmocka_unit_test(padding_of_another_dilation),
+        cmocka_unit_test(scales_by_two),
         cmocka_unit_test(not_rescaled),
         cmocka_unit_test(scalars_change_places),
         cmocka_unit_test(truth_values_are_turned),
