@@ -20,6 +20,14 @@ static void keep_file_of_failure(struct call *c) {
     if (!succeeded(c)) (void)!open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+/** Where the request is well formed, and it is the values that lead nowhere. */
+static void keep_file_of_wrong_inputs(struct call *c) {
+    const struct nnvts_request *r = c->request;
+    bool formed = !was_missed(c);
+    for (uint32_t i = 0; i < r->output_count; i++) formed = formed && r->outputs[i].location.pool < r->pool_count;
+    if (formed) keep_file_of_failure(c);
+}
+
 static void keep_fences(struct call *c) {
     for (uint32_t i = 0; i < c->wait_for_count; i++) (void)!dup(c->wait_for[i]);
 }
@@ -106,6 +114,9 @@ static const struct bug bugs[] = {
         "each model that is refused", .on = ON(PREPARE), .after = keep_file_of_failure),
     BUG("leak-failed-execution", "a file that an execution opens and closes only where it goes well",
         "each execution that fails", .on = ON(EXECUTE), .after = keep_file_of_failure),
+    BUG("leak-wrong-inputs", "a file that an execution opens and does not close where it gives up on its inputs",
+        "executions whose inputs lead out of a tensor or do not fit each other", .on = ON(EXECUTE),
+        .after = keep_file_of_wrong_inputs),
     BUG("leak-cache-load", "a file that is opened for a cache and never closed", "each load of a cache", .on = ON(LOAD),
         .after = keep_file_of_load),
     BUG("leak-thread", "a worker thread that outlives its model", "each prepared model", .on = ON(PREPARE),
