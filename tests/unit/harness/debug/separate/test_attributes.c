@@ -171,6 +171,13 @@ static void test_attributes_of_codes(void **state) {
     a = nnv_attributes(&c, spec, 0, arena, &n);
     assert_true(find(a, n, beyond)->number == 0);
     assert_true(find(a, n, moved)->number == 0);
+    o[3].scale = 0.0625f; /* 96 steps make 6 */
+    o[3].zero_point = 255 - 96;
+    a = nnv_attributes(&c, spec, 0, arena, &n);
+    assert_true(find(a, n, beyond)->number == 0);
+    o[3].zero_point++;
+    a = nnv_attributes(&c, spec, 0, arena, &n);
+    assert_true(find(a, n, beyond)->number == 1);
     nnv_arena_free(arena);
 }
 
