@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The client executes in every mode, and says which rule a driver breaks in it. */
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tests/kit/fake_driver.h"
@@ -346,11 +347,33 @@ static void pools_of_each_kind(void **state) {
     assert_int_not_equal(nnv_abi_pool_make(SIZE_MAX - 4096, NNV_POOL_WRITABLE, &pools[0], &err), NNV_OK);
 }
 
+static bool is_mapped(uint8_t *at) {
+    unsigned char resident;
+    return mincore(at, 1, &resident) == 0;
+}
+
+/** The memory of a pool that is closed stays mapped until it is said, whatever mappings the pool had. */
+static void closed_pools_are_mapped_until_unmap(void **state) {
+    (void)state;
+    struct nnv_err err = {0};
+    for (int kind = 0; kind <= NNV_POOL_FD_ONLY; kind++) {
+        struct nnv_mapped mapped = {0};
+        struct nnv_abi_pool p;
+        assert_int_equal(nnv_abi_pool_make(100, (enum nnv_pool_kind)kind, &p, &err), NNV_OK);
+        uint8_t *data = p.data;
+        nnv_abi_pool_close(&p, &mapped);
+        assert_null(p.data);
+        assert_true(is_mapped(data));
+        nnv_unmap(&mapped);
+        assert_false(is_mapped(data));
+    }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(every_mode),     TEST(launched_again), TEST(breaches),           TEST(refusals),
-        TEST(late_callbacks), TEST(preparations),   TEST(pools_of_each_kind),
+        TEST(late_callbacks), TEST(preparations),   TEST(pools_of_each_kind), TEST(closed_pools_are_mapped_until_unmap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,6 +163,22 @@ static void test_ladder(void **state) {
     setup_free(&s);
 }
 
+/* Where no core file may be written, nobody waits for one: a worker that SIGABRT does not end is killed at once. */
+static void test_no_core(void **state) {
+    (void)state;
+    struct setup s;
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_CORE, &before), 0);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, before.rlim_max});
+    setup_init(&s, "no_core");
+    s.config.timeout_ns = 300000000;
+    json_t *r = run_limited(&s, STOPPED);
+    setrlimit(RLIMIT_CORE, &before);
+    assert_true(json_real_value(json_object_get(r, "ms")) < 5000);
+    expect_end(r, "TIMEOUT", "NO_END", "ended by SIGKILL; SIGTERM and SIGABRT had not");
+    setup_free(&s);
+}
+
 /* Where the user allows core files, the one that has to be aborted leaves one. */
 static void test_core(void **state) {
     (void)state;
@@ -578,6 +594,7 @@ int main(void) {
         cmocka_unit_test(test_time_of_nnvts),
         cmocka_unit_test(test_ladder),
         cmocka_unit_test(test_core),
+        cmocka_unit_test(test_no_core),
         cmocka_unit_test(test_silence),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_backtraces),

@@ -311,6 +311,56 @@ static void test_unknown_sizes_come_from_level_3(void **state) {
     breaks("is dynamic value 0 of 0");
 }
 
+/* while (x < limit) { x = x + step; y = y * x; }: a WHILE that no device takes carries two values. */
+static void describe_loop(struct nnv_model *model) {
+    struct nnv_model graph[2];
+    struct nnv_err err = {0};
+    model->nreferenced = 2;
+    model->referenced = NNV_NEW(arena, struct nnv_subgraph, 2);
+    assert_non_null(model->referenced);
+    for (int k = 0; k < 2; k++) {
+        struct nnv_builder b = {.arena = arena};
+        uint32_t in[3], out[2];
+        for (int i = 0; i < 3; i++) in[i] = nnv_builder_tensor(&b, real, 1, square, NNV_SUBGRAPH_INPUT);
+        if (k == 0) {
+            const struct nnv_encoding flag = {ANEURALNETWORKS_TENSOR_BOOL8, 0, 0};
+            out[0] = nnv_builder_tensor(&b, flag, 1, (uint32_t[]){1}, NNV_SUBGRAPH_OUTPUT);
+            nnv_builder_add(&b, ANEURALNETWORKS_LESS, 2, (uint32_t[]){in[0], in[2]}, out[0]);
+        } else {
+            const uint32_t none = nnv_builder_int(&b, 0);
+            for (int i = 0; i < 2; i++) out[i] = nnv_builder_tensor(&b, real, 1, square, NNV_SUBGRAPH_OUTPUT);
+            nnv_builder_add(&b, ANEURALNETWORKS_ADD, 3, (uint32_t[]){in[0], in[2], none}, out[0]);
+            nnv_builder_add(&b, ANEURALNETWORKS_MUL, 3, (uint32_t[]){in[1], out[0], none}, out[1]);
+        }
+        assert_int_equal(nnv_builder_end(&b, 3, in, k + 1, out, &graph[k], &err), NNV_OK);
+        model->referenced[k] = graph[k].main;
+    }
+    struct nnv_builder b = {.arena = arena};
+    uint32_t in[5], out[2];
+    for (uint32_t k = 0; k < 2; k++)
+        in[k] = nnv_builder_operand(
+            &b, (struct nnv_operand){.type = ANEURALNETWORKS_MODEL, .lifetime = NNV_SUBGRAPH, .subgraph = k});
+    for (int i = 2; i < 5; i++) in[i] = nnv_builder_tensor(&b, real, 1, square, NNV_SUBGRAPH_INPUT);
+    for (int i = 0; i < 2; i++) out[i] = nnv_builder_tensor(&b, real, 1, square, NNV_SUBGRAPH_OUTPUT);
+    nnv_builder_operation(&b, ANEURALNETWORKS_WHILE, 5, in, 2, out);
+    assert_int_equal(nnv_builder_end(&b, 3, in + 2, 2, out, &graph[0], &err), NNV_OK);
+    model->main = graph[0].main;
+}
+
+static void test_all_that_a_loop_carries_lies_apart(void **state) {
+    struct nnv_model model = {0};
+    (void)state;
+    nnv_rt_plan_release(plan);
+    nnv_rt_spec_model_free(&built);
+    describe_loop(&model);
+    make_plan(&model);
+    assert_int_equal(g->step_count, 1);
+    assert_int_equal(g->steps[0].kind, NNV_RT_WHILE);
+    keeps();
+    g->steps[0].carried[1][1].offset = g->steps[0].carried[0][1].offset;
+    breaks("what a WHILE carries of operand 1 and what a WHILE carries of operand 1 share memory");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -334,6 +384,7 @@ int main(void) {
         TEST(test_models_of_steps_are_parts_of_the_graph),
         TEST(test_constants_of_steps_have_their_values),
         TEST(test_unknown_sizes_come_from_level_3),
+        TEST(test_all_that_a_loop_carries_lies_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

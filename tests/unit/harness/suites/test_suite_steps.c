@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Suites "shapes", "qos" and "levels": their models, their lists, and how they judge a driver's answers. */
+/** Suites "shapes", "qos", "levels" and "partition": their models, their lists, and how they judge a driver's answers.
+ */
 #include <stdlib.h>
 
 #include "tests/kit/fake_driver.h"
 #include "harness/suites/levels/levels.h"
+#include "harness/suites/partition/partition.h"
 #include "harness/suites/qos/qos.h"
 #include "harness/suites/shapes/shapes.h"
 #include "harness/suites/kit/fixture_models.h"
@@ -204,6 +206,30 @@ static void test_reception(void **state) {
     receive(PREPARE_SMALL, NNVTS_FAIL, "required members");
 }
 
+/* ------------------------------------------------------------------ partitions */
+
+/** A driver that fails to prepare is asked to twice: by a compilation that may fall back and by one that may not. */
+static void test_failures_are_met_in_two_ways(void **state) {
+    (void)state;
+    static const struct nnvts_operand_performance prices[] = {{ANEURALNETWORKS_TENSOR_FLOAT32, {1, 1}}};
+    const struct nnv_spec *spec = fixture("add_float32", 3);
+    size_t looked = 0;
+    client.device->capabilities.operand_performance = prices;
+    client.device->capabilities.operand_performance_count = 1;
+    fake.values = spec->outputs;
+    for (size_t i = 0; i < nnv_partition_failure_count; i++) {
+        const struct nnv_partition_failure *f = &nnv_partition_failures[i];
+        struct nnv_partition_case p = {.s = &context, .spec = spec, .rng = nnv_rng_make(1, i, 0)};
+        if (f->fault != NNV_PARTIAL_PREPARE) continue;
+        nnv_partition_run_failure(&p, f);
+        if (result.verdict != NNVTS_PASS) fail_msg("%s: %s", f->name, result.reason.data);
+        assert_int_equal(nnv_partial_counts(p.partial[0]).prepared, 2);
+        nnv_partition_end(&p);
+        looked++;
+    }
+    assert_true(looked > 5);
+}
+
 /* ----------------------------------------------------------------------- lists */
 
 static int by_name(const void *a, const void *b) {
@@ -253,7 +279,8 @@ int main(void) {
         TEST(test_loop),
         TEST(test_endless),
         TEST(test_reception),
+        TEST(test_failures_are_met_in_two_ways),
         TEST(test_lists),
     };
-    return cmocka_run_group_tests_name("shapes, qos and levels", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("shapes, qos, levels and partition", tests, NULL, NULL);
 }

@@ -294,6 +294,23 @@ static void test_what_is_not_asked(void **state) {
     assert_int_equal(judge_mutant("validate/model/scale_zero/add_quant8", "add_quant8"), NNVTS_UNSUPPORTED);
 }
 
+/* Where the valid model does not run there is no verdict on what is made of it; memory that is written over is one. */
+static void test_valid_models_that_do_not_run(void **state) {
+    (void)state;
+    static const char name[] = "validate/model/scale_zero/add_quant8";
+    fake.fault = UNSUPPORTED;
+    assert_int_equal(judge_mutant(name, "add_quant8"), NNVTS_UNSUPPORTED);
+    assert_int_equal(result.why, NNVTS_WHY_OPERATION);
+    fake.fault = PREPARE_FAILS;
+    assert_int_equal(judge_mutant(name, "add_quant8"), NNVTS_UNSUPPORTED);
+    assert_int_equal(result.why, NNVTS_WHY_VALID_MODEL);
+    assert_reason("the valid model does not run: prepare_model");
+    fake.fault = PREPARE_CHANGES_CONSTANT;
+    assert_int_equal(judge_mutant("validate/model/scale_zero/conv_quant8", "conv_quant8"), NNVTS_FAIL);
+    assert_true(result.worker_damaged);
+    assert_reason("prepare_model changed");
+}
+
 /* What the drivers that come with nnvts refuse, in their own process: each of these was accepted once, or was fatal. */
 static void test_drivers_refuse(void **state) {
     (void)state;
@@ -374,6 +391,7 @@ int main(void) {
         TEST(test_empty_values_fit),
         TEST(test_what_is_accepted_fails),
         TEST(test_what_is_not_asked),
+        TEST(test_valid_models_that_do_not_run),
         TEST(test_drivers_refuse),
         TEST(test_list),
     };

@@ -52,6 +52,20 @@ static void a_few_are_nobodys_business(void **state) {
     nnv_text_free(&r.reason);
 }
 
+/** Where few are left from the start, who takes none of them has done nothing. */
+static void who_takes_none_is_not_blamed(void **state) {
+    (void)state;
+    enum { FEW = 60 };
+    struct nnv_descriptors d;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){FEW, before.rlim_max}), 0);
+    nnv_descriptors_begin(&d);
+    assert_true(d.low < FEW / 2);
+    struct nnv_result r = check(&d, NNVTS_PASS);
+    assert_int_equal(r.verdict, NNVTS_PASS);
+    assert_false(r.worker_damaged);
+    nnv_text_free(&r.reason);
+}
+
 static void half_of_them_are_the_next_workers(void **state) {
     (void)state;
     struct nnv_descriptors d;
@@ -131,6 +145,7 @@ static void memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_few_are_nobodys_business, lower_limit, restore),
+        cmocka_unit_test_setup_teardown(who_takes_none_is_not_blamed, lower_limit, restore),
         cmocka_unit_test_setup_teardown(half_of_them_are_the_next_workers, lower_limit, restore),
         cmocka_unit_test_setup_teardown(a_slow_leak_blames_no_case, lower_limit, restore),
         cmocka_unit_test_setup_teardown(who_takes_all_fails, lower_limit, restore),
