@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of a run: each case once, and early a sample of all there is. */
+/* The order of a run: each case once, and early a sample of all there is; and of which cases the answers are kept. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "harness/runner/dumps/keep.h"
 #include "harness/runner/order.h"
 
 /** Cases of a list, as suites write them. */
@@ -127,12 +128,29 @@ static void test_steps(void **state) {
     end(&list, order);
 }
 
+/** Of so many cases, as many are kept as are wanted, or all; the bound of none is 0. */
+static void test_kept(void **state) {
+    (void)state;
+    static const struct nnv_case cases[] = {{.name = "ops/ADD/0", .suite = "ops"},
+                                            {.name = "ops/ADD/1", .suite = "ops"},
+                                            {.name = "ops/ADD/2", .suite = "ops"}};
+    enum { N = sizeof cases / sizeof *cases };
+    for (uint64_t wanted = 0; wanted < N + 2; wanted++) {
+        struct nnv_run_config config = {.seed = 5};
+        size_t kept = 0;
+        assert_int_equal(nnv_keep_bound(config.seed, cases, N, wanted, &config.keep_below, NULL), NNV_OK);
+        for (size_t i = 0; i < N; i++) kept += nnv_keeps(&config, &cases[i]);
+        assert_int_equal(kept, wanted < N ? wanted : N);
+        assert_int_equal(config.keep_below == 0, wanted == 0);
+        assert_int_equal(nnv_keep_bound(config.seed, cases, 0, wanted, &config.keep_below, NULL), NNV_OK);
+        assert_int_equal(config.keep_below, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_once),
-        cmocka_unit_test(test_nothing_waits),
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_each_once), cmocka_unit_test(test_nothing_waits), cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_steps),     cmocka_unit_test(test_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -259,6 +259,29 @@ static void large_graphs_take_few_candidates(void **state) {
     }
 }
 
+/** Of a model of constants alone, what the first operation reads becomes an input: a case has something to give it. */
+static void constants_alone_become_an_input(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"format\":\"nnvts-spec/1\",\"name\":\"constant\",\"main\":{\"operands\":["
+        "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[2],\"lifetime\":\"CONSTANT_COPY\",\"data\":[1,9]},"
+        "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[2],\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[1,6]}],"
+        "\"operations\":[{\"type\":\"RELU6\",\"inputs\":[0],\"outputs\":[1]}],\"inputs\":[],\"outputs\":[1]}}";
+    struct nnv_arena *a = nnv_arena_new();
+    const struct nnv_oracle o = oracle_of("relu6-as-relu", 10);
+    const struct nnv_reduce_options options = {.oracle = &o, .total_ns = 60 * SECOND_NS};
+    struct nnv_spec *spec = NULL;
+    struct nnv_reduction r;
+    struct nnv_err err = {0};
+    if (nnv_spec_parse(text, sizeof text - 1, "constant", a, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+    assert_int_equal(nnv_reduce(spec, &options, a, &r, &err), NNV_OK);
+    assert_true(r.complete);
+    assert_int_equal(r.spec->model.main.nin, 1);
+    assert_int_equal(r.spec->model.main.in[0], r.spec->model.main.operations[0].in[0]);
+    check_reduced(&r, &o, a);
+    nnv_arena_free(a);
+}
+
 static void the_same_reduction_twice(void **state) {
     (void)state;
     struct nnv_arena *a = nnv_arena_new(), *b = nnv_arena_new();
@@ -342,6 +365,7 @@ int main(void) {
         cmocka_unit_test(planted_bugs_are_reduced_and_named), cmocka_unit_test(reductions_go_to_the_end),
         cmocka_unit_test(the_same_reduction_twice),           cmocka_unit_test(what_does_not_fail_is_refused),
         cmocka_unit_test(reductions_can_be_stopped),          cmocka_unit_test(large_graphs_take_few_candidates),
+        cmocka_unit_test(constants_alone_become_an_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
