@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "harness/runner/ask.h"
+#include "harness/runner/dumps/dump.h"
 #include "harness/runner/pool/pool.h"
 #include "harness/runner/worker/limits.h"
 
@@ -524,6 +525,81 @@ static void test_bad_close(void **state) {
     setup_free(&s);
 }
 
+static enum nnv_status ignore_end(void *context, const struct nnv_ended *e, struct nnv_err *err) {
+    (void)context, (void)e, (void)err;
+    return NNV_OK;
+}
+
+static void count_closed(void *context, const char *text) {
+    *(int *)context += strstr(text, "died with SIGSEGV when it closed the driver") != NULL;
+}
+
+/* The worker that opens first may do all cases; the others find nothing to do, and die. That is said once. */
+static void test_bad_close_is_told_once(void **state) {
+    (void)state;
+    struct setup s;
+    struct nnv_err err = {0};
+    bool interrupted;
+    int told = 0;
+    setup_init(&s, "unused");
+    s.config.driver_options = "badclose";
+    s.config.jobs = 8;
+    for (int i = 0; i < s.config.jobs; i++) add_case(&s, "fake", FINE, 0);
+    const struct nnv_pool_options pool = {.config = &s.config,
+                                          .cases = s.list.item,
+                                          .count = s.list.count,
+                                          .context = &told,
+                                          .ended = ignore_end,
+                                          .note = count_closed};
+    assert_int_equal(nnv_pool_run(&pool, &interrupted, &err), NNV_OK);
+    assert_true(told <= 1);
+    setup_free(&s);
+}
+
+/* -------------------------------------------------------------------- dumps */
+
+static enum nnv_status count_dumped(void *context, const struct nnv_ended *e, const struct nnv_dumped *dumped,
+                                    struct nnv_err *err) {
+    (void)e, (void)err;
+    *(int *)context += dumped->dump != NULL && dumped->again == NULL;
+    return NNV_OK;
+}
+
+static enum nnv_status wait_idly(void *context, struct nnv_err *err) {
+    (void)context, (void)err;
+    return NNV_OK;
+}
+
+/* Once the user has interrupted there are two seconds for what is left to dump; nothing is replayed. */
+static void test_dumps_behind_an_interrupt(void **state) {
+    (void)state;
+    enum { CASES = 3 };
+    struct setup s;
+    struct nnv_err err = {0};
+    const struct nnv_driver_info driver = {.name = "fake", .version = "1", .type = "CPU", .level = 7};
+    int dumps = 0;
+    setup_init(&s, "interrupted");
+    assert_int_equal(mkdir(s.out, 0700), 0);
+    for (int i = 0; i < CASES; i++) add_case(&s, "made", WRONG, 0);
+    struct nnv_dumper *d = nnv_dumper_new(&(struct nnv_dumper_options){.config = &s.config,
+                                                                       .cases = s.list.item,
+                                                                       .driver = &driver,
+                                                                       .folder = s.out,
+                                                                       .context = &dumps,
+                                                                       .dumped = count_dumped,
+                                                                       .idle = wait_idly});
+    assert_non_null(d);
+    for (uint32_t i = 0; i < CASES; i++) {
+        const struct nnv_ended e = {.index = i, .verdict = NNVTS_FAIL, .phase = NNV_PHASE_CHECK};
+        assert_int_equal(nnv_dumper_take(d, &e, &err), NNV_OK);
+    }
+    assert_int_equal(nnv_dumper_finish(d, true, &err), NNV_OK);
+    assert_false(nnv_dumper_busy(d));
+    assert_int_equal(dumps, CASES);
+    nnv_dumper_free(d);
+    setup_free(&s);
+}
+
 /* ------------------------------------------------------------------ one case */
 
 static void test_run_one(void **state) {
@@ -611,6 +687,8 @@ int main(void) {
         cmocka_unit_test(test_exclusive_driver),
         cmocka_unit_test(test_slow_exclusive_driver),
         cmocka_unit_test(test_bad_close),
+        cmocka_unit_test(test_bad_close_is_told_once),
+        cmocka_unit_test(test_dumps_behind_an_interrupt),
         cmocka_unit_test(test_run_one),
         cmocka_unit_test(test_driver_open_elsewhere),
     };
