@@ -264,6 +264,7 @@ int ANeuralNetworksEvent_getSyncFenceFd(const ANeuralNetworksEvent *event, int *
 /* ----------------------------------------------------------------------- memory */
 
 int ANeuralNetworksMemory_copy(const ANeuralNetworksMemory *src, const ANeuralNetworksMemory *dst) {
+    if (src && dst && has("copy-lost")) return ANEURALNETWORKS_NO_ERROR;
     return excuse("copy-unchecked", ANEURALNETWORKS_BAD_DATA, real.Memory_copy(src, dst));
 }
 

@@ -185,8 +185,8 @@ test_hostile() {
     check 0 nnvts datasheet --driver faulty:crash-execute -k TANH --json -o out --timeout 5
     # each model that kills it is wrong, and does not keep the next ones from being computed
     for type in float32 quant8_asymm; do
-        grep -Eq "\"types\": \"$type\", \"supported\": \"all\".*\"computed\": ([1-9][0-9]*), \"right\": 0, \"wrong\": \1," "$OUT" ||
-            fail "TANH $type"
+        grep "\"types\": \"$type\", \"supported\": \"all\"" "$OUT" |
+            grep -Eq '"computed": ([1-9][0-9]*), "right": 0, "wrong": \1,' || fail "TANH $type"
     done
     check 2 nnvts datasheet --driver sample:none
     check 2 nnvts datasheet --driver cpu -k NO_SUCH

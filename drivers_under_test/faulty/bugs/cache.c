@@ -194,6 +194,25 @@ static void rewind_files(struct call *c) {
     for (uint32_t i = 0; k && i < file_count(k); i++) lseek(file_at(k, i), 0, SEEK_SET);
 }
 
+/** Where the descriptors stand, what they are to hold is moved to. */
+static void note_offsets(struct call *c) {
+    const struct nnvts_cache *k = c->config->cache;
+    off_t *at = call_alloc(c, MOST_FILES * sizeof *at);
+    for (uint32_t i = 0; at && k && i < file_count(k) && i < MOST_FILES; i++) at[i] = lseek(file_at(k, i), 0, SEEK_CUR);
+    c->note = at;
+}
+static void move_behind_offsets(struct call *c) {
+    const struct nnvts_cache *k = c->config->cache;
+    const off_t *at = c->note;
+    for (uint32_t i = 0; at && k && succeeded(c) && i < file_count(k) && i < MOST_FILES; i++) {
+        if (at[i] <= 0) continue;
+        struct content now = read_content(file_at(k, i));
+        (void)!ftruncate(file_at(k, i), 0);
+        (void)!pwrite(file_at(k, i), now.data, now.size, at[i]);
+        free(now.data);
+    }
+}
+
 /** All constants are looked for in the first pool, where they may lie there. */
 static void save_first_pool(struct call *c) {
     const struct nnvts_model *was = c->model;
@@ -258,6 +277,9 @@ static const struct bug bugs[] = {
         .on = ON(PREPARE), .before = note_files, .after = leave_ends),
     BUG("cache-offset", "reading on where a descriptor stands", "descriptors that do not stand at the start",
         .on = SAVED, .before = read_on, .after = rewind_files),
+    BUG("cache-written-on", "writing on where a descriptor stands",
+        "compilations whose files do not stand at the start", .on = ON(PREPARE), .before = note_offsets,
+        .after = move_behind_offsets),
     BUG("cache-mapped", "a model that changes with the files that it was loaded from", "files that change later",
         .on = ON(LOAD) | ON(EXECUTE), .after = map_files),
     BUG("cache-first-pool", "constants of another pool that are cached from the first one",

@@ -89,6 +89,20 @@ static void forget_output_shapes(struct call *c) {
     own_request(c)->outputs = outputs;
 }
 
+/** 1 + the rank that the model has for output 0. */
+static void note_output_rank(struct call *c) {
+    const struct nnvts_subgraph *m = c->kind == CALL_PREPARE && succeeded(c) ? &c->model->main : NULL;
+    if (m && m->output_count) *state_of(*c->out) = (void *)(uintptr_t)(1 + m->operands[m->outputs[0]].dimension_count);
+}
+
+/** A shape of the right rank is the right one. */
+static void compare_ranks_alone(struct call *c) {
+    const struct nnvts_request *r = c->request;
+    if (c->kind == CALL_EXECUTE && r->output_count && r->outputs &&
+        1 + r->outputs[0].dimension_count == (uintptr_t)*state_of(c->prepared))
+        forget_output_shapes(c);
+}
+
 /** The extents that a request states for its inputs, as one number. */
 static uint64_t stated_extents(const struct nnvts_request *r) {
     uint64_t h = 1;
@@ -182,6 +196,9 @@ static const struct bug bugs[] = {
         .on = ON(SUPPORTED), .when = has_open_rank, .to = NNVTS_STATUS_INVALID_ARGUMENT),
     BUG("output-shape-ignored", "a request whose output shapes nobody reads", "all executions", .on = ON(EXECUTE),
         .before = forget_output_shapes),
+    BUG("output-extents-ignored", "a request of whose output shapes only the rank is read",
+        "executions whose output 0 has its rank", .on = ON(PREPARE) | ON(EXECUTE), .before = compare_ranks_alone,
+        .after = note_output_rank),
     BUG("extents-kept", "shapes that are worked out once", "executions on other extents than the one before",
         .on = ON(EXECUTE) | ON(RELEASE), .before = keep_extents),
     BUG_OF(CONV_2D, "input-bias-ignored", "weights and bias taken for constants alike",
