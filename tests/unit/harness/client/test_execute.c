@@ -365,7 +365,7 @@ static void closed_pools_are_mapped_until_unmap(void **state) {
         assert_null(p.data);
         assert_true(is_mapped(data));
         nnv_unmap(&mapped);
-        assert_false(is_mapped(data));
+        if (!in_emulator()) assert_false(is_mapped(data)); /* which may keep the room for itself */
     }
 }
 
