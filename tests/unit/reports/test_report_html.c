@@ -184,6 +184,26 @@ static void green_is_what_was_compared(void **state) {
     fx_remove(&f);
 }
 
+/* Twenty types have columns of their own, in their order; what lies beyond shares one that says so, if there is any. */
+static void types_beyond_share_a_column(void **state) {
+    (void)state;
+    for (unsigned types = 20; types <= 22; types++) {
+        struct nnv_text cases = {0};
+        for (unsigned i = 0; i < types; i++) nnv_text_addf(&cases, "o/%u\to\tADD\ttype%02u\t\n", i, i);
+        struct fx f = fx_make(cases.data, "");
+        nnv_text_free(&cases);
+        fx_load(&f);
+        xmlDoc *doc = html_of(&f);
+        const int shared = types > 20;
+        assert_int_equal(fx_xpath(doc, "count(//table[contains(@class, 'matrix')]//th[. = 'other types'])"), shared);
+        assert_int_equal(fx_xpath(doc, "count(//tr[th = 'ADD']/td)"), 20 + shared);
+        assert_int_equal(fx_xpath(doc, "count(//tr[th = 'ADD']/td[a = 'N 1'])"), 20 + (types == 21));
+        assert_int_equal(fx_xpath(doc, "count(//tr[th = 'ADD']/td[a = 'N 2'])"), types == 22);
+        xmlFreeDoc(doc);
+        fx_remove(&f);
+    }
+}
+
 /** What an operation was tried with: a line for each thing in which its cases differ, however many they are. */
 static void uses_are_axes(void **state) {
     (void)state;
@@ -263,6 +283,34 @@ static void what_grows_is_drawn(void **state) {
                      1);
     assert_int_equal(fx_xpath(doc, "count(//*[local-name()='title' and . = 'e/0, us, part 4: 8'])"), 1);
     assert_int_equal(fx_xpath(doc, "count(//nav//a[@href = '#drift'])"), 1);
+    xmlFreeDoc(doc);
+    fx_remove(&f);
+}
+
+/* Of a long soak the first 256 parts are drawn: a point of each, and nothing behind them. */
+static void long_soaks_are_cut(void **state) {
+    (void)state;
+    struct nnv_text record = {0};
+    nnv_text_add(&record, "{\"case\":\"e/0\",\"verdict\":\"PASS\",\"compared\":7,\"drift\":[");
+    for (int kind = 0; kind < 2; kind++) {
+        nnv_text_addf(&record, "%s{\"of\":\"%s\",\"seconds\":3600,\"judged_from\":1,\"least\":[9", kind ? "," : "",
+                      kind ? "us" : "threads");
+        for (int i = 1; i < 300; i++) nnv_text_addf(&record, ",%d", 9 + i % 2);
+        nnv_text_add(&record, "],\"slope\":0,\"low\":0,\"high\":0,\"grows\":false}");
+    }
+    nnv_text_add(&record, "]}\n");
+    struct fx f = fx_make("e/0\te\tADD\tfloat32\t\n", record.data);
+    nnv_text_free(&record);
+    fx_load(&f);
+    xmlDoc *doc = html_of(&f);
+    static const char line[] = "//*[local-name()='polyline']/@points";
+    char expression[200];
+    snprintf(expression, sizeof expression, "count(%s)", line);
+    assert_int_equal(fx_xpath(doc, expression), 2);
+    for (int kind = 1; kind <= 2; kind++) { /* x,y x,y ... */
+        snprintf(expression, sizeof expression, "string-length(translate((%s)[%d], ' .-0123456789', ''))", line, kind);
+        assert_int_equal(fx_xpath(doc, expression), 256);
+    }
     xmlFreeDoc(doc);
     fx_remove(&f);
 }
@@ -411,9 +459,11 @@ int main(void) {
         cmocka_unit_test(every_section_is_there),
         cmocka_unit_test(a_passing_run_has_no_bugs),
         cmocka_unit_test(green_is_what_was_compared),
+        cmocka_unit_test(types_beyond_share_a_column),
         cmocka_unit_test(uses_are_axes),
         cmocka_unit_test(one_row_is_a_picture),
         cmocka_unit_test(what_grows_is_drawn),
+        cmocka_unit_test(long_soaks_are_cut),
         cmocka_unit_test(hostile_text_is_text),
         cmocka_unit_test(the_same_run_gives_the_same_bytes),
         cmocka_unit_test(ten_thousand_cases_stay_below_2_mb),

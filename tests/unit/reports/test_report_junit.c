@@ -251,6 +251,22 @@ static void attachments(void **state) {
     fx_remove(&f);
 }
 
+/* What a failure says is read from the journal again, of each case of a bug: none may lack it. */
+static void a_changed_journal_is_an_error(void **state) {
+    (void)state;
+    static const char records[] = "{\"case\":\"o/0\",\"verdict\":\"FAIL\",\"why\":\"STATUS\",\"reason\":\"no\"}\n"
+                                  "{\"case\":\"o/1\",\"verdict\":\"FAIL\",\"why\":\"STATUS\",\"reason\":\"no\"}\n";
+    struct fx f = fx_make("o/0\to\tADD\tfloat32\t\no/1\to\tADD\tfloat32\t\n", records);
+    struct nnv_err err = {0};
+    size_t n;
+    fx_load(&f);
+    free(fx_get(&f, "journal.jsonl", &n));
+    assert_int_equal(truncate(fx_path(&f, "journal.jsonl"), (off_t)n - 9), 0);
+    assert_int_equal(nnv_report_junit(f.report, &err), NNV_IO);
+    assert_non_null(strstr(err.text, "changed while it was read"));
+    fx_remove(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_runs_are_valid_and_counted),
@@ -263,6 +279,7 @@ int main(void) {
         cmocka_unit_test(cases_of_mixed_suites_are_gathered),
         cmocka_unit_test(illegal_characters_are_replaced),
         cmocka_unit_test(no_memory_is_an_error),
+        cmocka_unit_test(a_changed_journal_is_an_error),
         cmocka_unit_test(attachments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

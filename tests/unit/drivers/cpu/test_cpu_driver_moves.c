@@ -232,6 +232,8 @@ static void test_gather(void **state) {
     REFUSED(GATHER, T(F32, 2, 2), ARGS(T(F32, 2, 3), I(2), C(I32, two, 2)));
     REFUSED(GATHER, T(F32, 2, 3), ARGS(T(F32, 2, 3), I(1), C(I32, two, 2)));
     REFUSED(GATHER, T(F32, 2, 2), ARGS(T(F32, 2, 3), I(1), C(F32, two, 2)));
+    CHECK(GATHER, T(F32, 1, 1, 1, 1, 1, 1, 2, 2), ARGS(T(F32, 1, 1, 1, 1, 1, 1, 2), I(6), C(I32, four, 2, 2)),
+          FLOATS(5, 7), FLOATS(7, 7, 5, 7));
     REFUSED(GATHER, ANY(F32), ARGS(T(F32, 1, 1, 1, 1, 1, 1, 1, 2), I(7), C(I32, four, 2, 2)));
     FAILS(GATHER, T(F32, 2), ARGS(T(F32, 3), I(0), C(I32, outside, 2)), FLOATS(0, 0, 0));
 }

@@ -229,9 +229,40 @@ static void who_expected_it(void **state) {
     json_decref(expected);
 }
 
+static int held; /**< pieces of memory that jansson has */
+static void *counted(size_t n) {
+    void *p = malloc(n);
+    held += p != NULL;
+    return p;
+}
+static void uncounted(void *p) {
+    held -= p != NULL;
+    free(p);
+}
+
+/* Reports read many lines: a line holds no memory once its record is given back, a wrong one none at all. */
+static void a_line_holds_nothing(void **state) {
+    (void)state;
+    static const char right[] = "{\"case\":\"a\",\"verdict\":\"PASS\"}", wrong[] = "{\"case\":", other[] = "[1]";
+    json_error_t why;
+    json_set_alloc_funcs(counted, uncounted);
+    json_t *record = nnv_record_parse(right, sizeof right - 1, &why);
+    const bool read = record != NULL && held > 0;
+    json_decref(record);
+    const int after = held;
+    const bool refused = nnv_record_parse(wrong, sizeof wrong - 1, &why) == NULL &&
+                         nnv_record_parse(other, sizeof other - 1, &why) == NULL;
+    json_set_alloc_funcs(malloc, free);
+    assert_true(read);
+    assert_int_equal(after, 0);
+    assert_true(refused);
+    assert_int_equal(held, 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(selections),     cmocka_unit_test(first_lines),
-                                       cmocka_unit_test(where_and_when), cmocka_unit_test(expectations_of_lines),
-                                       cmocka_unit_test(stale_entries),  cmocka_unit_test(who_expected_it)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(selections),          cmocka_unit_test(first_lines),
+                                       cmocka_unit_test(where_and_when),      cmocka_unit_test(expectations_of_lines),
+                                       cmocka_unit_test(stale_entries),       cmocka_unit_test(who_expected_it),
+                                       cmocka_unit_test(a_line_holds_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
