@@ -192,6 +192,23 @@ static void labelled_pictures(void **state) {
     assert_int_equal(((uint8_t *)v.data)[1], 255);
 }
 
+/* Without names of classes any number is one: ten is ten, and no letter is a digit. */
+static void classes_by_number(void **state) {
+    struct fixture *f = *state;
+    struct nnv_truth truth;
+    uint8_t rgb[12] = {0};
+    write_png(f, "a.png", 2, 2, 3, rgb);
+    write_text(f, "index.tsv", "a.png\t10\na.png\t999\n", 19);
+    struct nnv_dataset d = open_folder(f);
+    assert_int_equal(d.count, 2);
+    item(f, &d, 0, &truth);
+    assert_int_equal(truth.label, 10);
+    item(f, &d, 1, &truth);
+    assert_int_equal(truth.label, 999);
+    write_text(f, "index.tsv", "a.png\ta\n", 8);
+    refused(f, f->folder, "index.tsv:1: no class 'a'");
+}
+
 static void pictures_in_folders_of_their_class(void **state) {
     struct fixture *f = *state;
     char path[128];
@@ -228,6 +245,28 @@ static void tensors(void **state) {
     assert_non_null(strstr(err.text, "input_0_1.bin: 47 bytes, but the tensor has 48"));
 }
 
+/* Numbers by chance are of the whole range that the type has. */
+static void numbers_by_chance(void **state) {
+    struct fixture *f = *state;
+    struct nnv_dataset d;
+    struct nnv_truth truth;
+    struct nnv_err err = {0};
+    f->operand[0].type = ANEURALNETWORKS_TENSOR_QUANT8_ASYMM_SIGNED;
+    f->operand[0].scale = 1;
+    if (nnv_dataset_open("random", &f->net, 0, f->arena, &d, &err) != NNV_OK) fail_msg("%s", err.text);
+    int least = 127, most = -128;
+    for (uint32_t i = 0; i < d.count; i++) { /* 16 items of 12 numbers */
+        const struct nnv_value v = item(f, &d, i, &truth);
+        for (int k = 0; k < 12; k++) {
+            const int x = ((int8_t *)v.data)[k];
+            least = x < least ? x : least;
+            most = x > most ? x : most;
+        }
+    }
+    assert_in_range(least + 128, 0, 27);
+    assert_in_range(most + 128, 228, 255);
+}
+
 static void wrong_folders(void **state) {
     struct fixture *f = *state;
     uint8_t rgb[12] = {0};
@@ -238,6 +277,8 @@ static void wrong_folders(void **state) {
     write_text(f, "labels.txt", "cat\n", 4);
     write_text(f, "index.tsv", "a.png\tdog\n", 10);
     refused(f, f->folder, "index.tsv:1: no class 'dog'");
+    write_text(f, "index.tsv", "a.png\t0\na.png\t0a\n", 17);
+    refused(f, f->folder, "index.tsv:2: no class '0a'");
     write_text(f, "index.tsv", "a.png dog\n", 10);
     refused(f, f->folder, "index.tsv:1: expected FILE<tab>CLASS");
     write_text(f, "index.tsv", "b.png\tcat\n", 10);
@@ -293,8 +334,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(resizing, setup, teardown),
         cmocka_unit_test_setup_teardown(pictures_that_lie, setup, teardown),
         cmocka_unit_test_setup_teardown(labelled_pictures, setup, teardown),
+        cmocka_unit_test_setup_teardown(classes_by_number, setup, teardown),
         cmocka_unit_test_setup_teardown(pictures_in_folders_of_their_class, setup, teardown),
         cmocka_unit_test_setup_teardown(tensors, setup, teardown),
+        cmocka_unit_test_setup_teardown(numbers_by_chance, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_folders, setup, teardown),
         cmocka_unit_test(made_data_never_change),
         cmocka_unit_test(spelling),

@@ -340,6 +340,23 @@ static void bytes_and_numbers(void **state) {
     expect(f, GIVEN(7, 3, 10, 6), NUMBERS(3 + 2));
 }
 
+/* A stack of one matrix is multiplied with each matrix of the other, whichever of the two it is. */
+static void stacks_of_one_matrix(void **state) {
+    struct fixture *f = *state;
+    struct onnx_writer *w = fresh(f, 13);
+    ow_input(w, "a", FLOATS, OW_DIMS(2, 1, 2));
+    ow_input(w, "b", FLOATS, OW_DIMS(1, 2, 1));
+    ow_output(w, "y", FLOATS, OW_DIMS(2, 1, 1));
+    ow_node(w, "MatMul", "a b", "y");
+    expect(f, GIVEN(1, 2, 3, 4, 10, 1), NUMBERS(12, 34));
+    w = fresh(f, 13);
+    ow_input(w, "a", FLOATS, OW_DIMS(1, 2));
+    ow_input(w, "b", FLOATS, OW_DIMS(3, 2, 1));
+    ow_output(w, "y", FLOATS, OW_DIMS(3, 1, 1));
+    ow_node(w, "MatMul", "a b", "y");
+    expect(f, GIVEN(10, 1, 1, 2, 3, 4, 5, 6), NUMBERS(12, 34, 56));
+}
+
 /* -------------------------------------------------------------------- refusals */
 
 static void refusals_name_operator_and_reason(void **state) {
@@ -383,6 +400,17 @@ static void damage_is_told_with_its_place(void **state) {
     ow_output(w, "y", FLOATS, OW_DIMS(1, 1));
     ow_node(w, "Gemm", "x b", "y");
     import_bad(f, NNV_INVALID, "node 0 (Gemm): its matrices do not fit");
+    /* input, weights, weights of the state: none may be a matrix */
+    static const int64_t stack[] = {1, 1, 1};
+    for (int i = 0; i < 3; i++) {
+        w = fresh(f, 14);
+        ow_input(w, "x", FLOATS, 3 - (i == 0), stack);
+        ow_weights(w, "w", 1, 3 - (i == 1), stack);
+        ow_weights(w, "r", 1, 3 - (i == 2), stack);
+        ow_output(w, "y", FLOATS, OW_DIMS(1, 1, 1, 1));
+        ow_node(w, "RNN", "x w r", "y");
+        import_bad(f, NNV_INVALID, "node 0 (RNN): its inputs are not of rank 3");
+    }
     w = fresh(f, 13);
     ow_input(w, "x", FLOATS, OW_DIMS(3));
     ow_tensor(w, "b", FLOATS, OW_DIMS(3), "1234", 4);
@@ -515,6 +543,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(shape_arithmetic, setup, teardown),
         cmocka_unit_test_setup_teardown(versions_differ, setup, teardown),
         cmocka_unit_test_setup_teardown(bytes_and_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(stacks_of_one_matrix, setup, teardown),
         cmocka_unit_test_setup_teardown(refusals_name_operator_and_reason, setup, teardown),
         cmocka_unit_test_setup_teardown(damage_is_told_with_its_place, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_files, setup, teardown),

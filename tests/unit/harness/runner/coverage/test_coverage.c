@@ -150,6 +150,8 @@ static void writes_lines_by_file(void **state) {
     }
     assert_int_equal(json_array_size(files), 2);
     assert_non_null(source);
+    /* The one file of which the whole path is known is told without its folder. */
+    assert_string_equal(json_string_value(json_object_get(source, "file")), "test_coverage.c");
     assert_true(number(source, "edges") == COUNTERS && number(source, "edges_reached") == 1);
     assert_true(number(source, "lines") == 2 && number(source, "lines_reached") == 1);
     const json_t *missed = json_object_get(source, "lines_missed");
