@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file memory.c Bugs of device memory. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "faulty.h"
@@ -142,6 +143,29 @@ static bool uses_device_memory(const struct call *c) {
     return false;
 }
 
+/** A prepared model takes no other extents of inputs in device memory than a request stated first. */
+static void keep_first_extents(struct call *c) {
+    static _Atomic(void *) used;
+    static _Atomic uint64_t kept;
+    uint64_t extents = 0;
+    if (c->kind == CALL_RELEASE) {
+        used = NULL;
+        return;
+    }
+    for (uint32_t i = 0; i < c->request->input_count; i++)
+        for (uint32_t d = 0; in_device(c->request, &c->request->inputs[i]) && d < c->request->inputs[i].dimension_count;
+             d++)
+            extents = extents * 1000003 + c->request->inputs[i].dimensions[d] + 1;
+    if (extents == 0) return;
+    if (used == (void *)c->prepared && kept != extents) {
+        c->result->shape_count = 0;
+        answer(c, NNVTS_STATUS_INVALID_ARGUMENT);
+        return;
+    }
+    used = c->prepared;
+    kept = extents;
+}
+
 static const struct bug bugs[] = {
     BUG("memory-unset-readable", "a buffer that gives out a value before it has one", "copies from new buffers",
         .buffer = {.copy_to = copy_unset}),
@@ -173,6 +197,9 @@ static const struct bug bugs[] = {
         "executions with some", .on = ON(EXECUTE), .before = ignore_locations),
     BUG("memory-extents-ignored", "extents of a request that contradict its device memory", "executions with some",
         .on = ON(EXECUTE), .before = ignore_extents),
+    BUG("memory-extents-once", "extents of device memory that are compared with the first ones",
+        "executions with other extents of inputs in device memory than stated before", .on = ON(EXECUTE) | ON(RELEASE),
+        .before = keep_first_extents),
     BUG("memory-roles-unchecked", "device memory used in other roles than allocated for", "executions",
         .on = ON(EXECUTE), .when = uses_device_memory, .from = WAS(INVALID_ARGUMENT), .to = NNVTS_STATUS_NONE),
     BUG("memory-unset-input", "an input buffer that is read before it has a value", "executions", .on = ON(EXECUTE),

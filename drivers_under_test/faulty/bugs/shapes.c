@@ -130,6 +130,25 @@ static void keep_extents(struct call *c) {
     kept = extents;
 }
 
+/** What a prepared model allotted for the extents of its first execution is lost when others come. */
+static void lose_extents(struct call *c) {
+    static _Atomic(void *) used;
+    static _Atomic uint64_t first, last;
+    if (c->kind == CALL_RELEASE) {
+        used = NULL;
+        return;
+    }
+    const uint64_t extents = stated_extents(c->request);
+    if (used != (void *)c->prepared) {
+        used = c->prepared;
+        first = extents;
+    } else if (extents == first && last != first) {
+        c->result->shape_count = 0;
+        answer(c, NNVTS_STATUS_GENERAL_FAILURE);
+    }
+    last = extents;
+}
+
 /** An output whose room is larger than its result. */
 static bool has_room(const struct call *c, uint32_t i) {
     const struct nnvts_output_shape *s = &c->result->shapes[i];
@@ -201,6 +220,9 @@ static const struct bug bugs[] = {
         .after = note_output_rank),
     BUG("extents-kept", "shapes that are worked out once", "executions on other extents than the one before",
         .on = ON(EXECUTE) | ON(RELEASE), .before = keep_extents),
+    BUG("extents-lost", "memory for the first shapes that goes when it is grown",
+        "executions on the extents of the first, behind one on others", .on = ON(EXECUTE) | ON(RELEASE),
+        .before = lose_extents),
     BUG_OF(CONV_2D, "input-bias-ignored", "weights and bias taken for constants alike",
            "CONV_2D alone with a constant filter and a bias that is an input", .alone = true,
            .on = ON(PREPARE) | ON(EXECUTE), .before = ignore_input_bias, .after = note_input_bias),
