@@ -47,9 +47,9 @@ uint32_t nnv_rc_channel_axis(const struct nnv_rc *c, const struct nnv_rc_node *l
     return rank ? rank - 1 : 0;
 }
 
-/* True if v has at most one value for each place along the axis of out, and one for all else. */
+/* True if v, which has no more dimensions than out, has at most one value for each place along the axis of out, and
+ * one for all else. */
 static bool is_along(const struct nnv_relay_type *v, const struct nnv_relay_type *out, uint32_t axis) {
-    if (v->n_dims > out->n_dims) return false;
     for (size_t i = 0; i < v->n_dims; i++) {
         size_t at = out->n_dims - v->n_dims + i;
         if (v->dims[i] != 1 && at != axis) return false;

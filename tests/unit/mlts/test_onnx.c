@@ -94,6 +94,10 @@ static void functions(void **state) {
         of_three(f, 20, rows[i].op, FLOATS);
         expect(f, rows[i].in, 3, rows[i].out);
     }
+    /* 2 (e^(x / 2) - 1) below 0 */
+    struct onnx_writer *w = of_three(f, 20, "Celu", FLOATS);
+    ow_attr_float(w, "alpha", 2);
+    expect(f, GIVEN(3, 0, -2), NUMBERS(3, 0, -1.264241118));
 }
 
 /** Bytes and words keep the low bits; quotients are cut off, remainders have the divisor's sign. */
@@ -410,6 +414,14 @@ static void damage_is_told_with_its_place(void **state) {
         ow_output(w, "y", FLOATS, OW_DIMS(1, 1, 1, 1));
         ow_node(w, "RNN", "x w r", "y");
         import_bad(f, NNV_INVALID, "node 0 (RNN): its inputs are not of rank 3");
+    }
+    for (int first = 0; first < 2; first++) {
+        w = fresh(f, 13);
+        ow_input(w, "x", FLOATS, OW_DIMS(2, 2));
+        ow_number(w, "s", 0.5f);
+        ow_output(w, "y", FLOATS, OW_DIMS(2, 2));
+        ow_node(w, "MatMul", first ? "s x" : "x s", "y");
+        import_bad(f, NNV_INVALID, "node 0 (MatMul): a scalar");
     }
     w = fresh(f, 13);
     ow_input(w, "x", FLOATS, OW_DIMS(3));

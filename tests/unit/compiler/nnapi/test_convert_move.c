@@ -128,6 +128,8 @@ static void test_normalisations(void **state) {
             "LOCAL_RESPONSE_NORMALIZATION");
     refused(F("(2, 5, 4)"), "nn.lrn(%x, size=4)", "a window of 4");
     same(F("(2, 5, 4)"), "nn.l2_normalize(%x, eps=0.25f, axis=[1])", "MUL REDUCE_SUM MAXIMUM RSQRT MUL");
+    /* without axes over all of them */
+    same(F("(2, 5, 4)"), "nn.l2_normalize(%x, eps=0.25f)", "MUL REDUCE_SUM MAXIMUM RSQRT MUL");
     near_to("%x: Tensor[(1, 3, 4, 5), float32], %kg: Tensor[(3), float32], %kb: Tensor[(3), float32]",
             "nn.instance_norm(%x, %kg, %kb)", 1e-5, "INSTANCE_NORMALIZATION MUL ADD");
     near_to("%x: Tensor[(2, 3, 4), float32], %g: Tensor[(3), float32], %b: Tensor[(3), float32]",

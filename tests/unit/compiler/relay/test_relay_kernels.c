@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interpreter's kernels: values worked by hand, for each family of operators. */
+#include "compiler/relay/ops/kernel.h"
 #include "tests/kit/relay.h"
 
 /* -------------------------------------------------------------- elementwise */
@@ -475,6 +476,15 @@ static void boxes_are_counted_and_suppressed(void **state) {
     gives(p, nnv_arena_printf(arena, nms, "-1", "0.75f", ""), "0 0.9 0 5 4 7  0 0.8 0 5 3 7", "0 -1 1");
 }
 
+/** A matrix that is turned fills its place, and nothing behind it. */
+static void picks_fill_their_place_alone(void **state) {
+    (void)state;
+    const double from[] = {1, 2, 3, 4, 5, 6, 7, 8}, want[] = {1, 4, 2, 5, 3, 6, -1};
+    double to[] = {-1, -1, -1, -1, -1, -1, -1};
+    nnv_interp_pick(from, 2, (const int64_t[]){3, 2}, (const int64_t[]){1, 3}, to);
+    assert_memory_equal(to, want, sizeof want);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -503,6 +513,7 @@ int main(void) {
         TEST(further_normalisation),
         TEST(further_layers),
         TEST(boxes_are_counted_and_suppressed),
+        TEST(picks_fill_their_place_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
