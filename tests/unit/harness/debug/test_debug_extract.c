@@ -32,6 +32,18 @@ static const char chain[] =
     "{\"type\":\"MUL\",\"inputs\":[5,1,3],\"outputs\":[6]}],"
     "\"inputs\":[0,7],\"outputs\":[6]},\"referenced\":[]}";
 
+/* words with a sign, and words without one */
+static const char casts[] =
+    "{\"format\":\"nnvts-spec/1\",\"name\":\"casts\",\"main\":{\"operands\":["
+    "{\"type\":\"TENSOR_QUANT16_SYMM\",\"dims\":[2],\"scale\":1,\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[-5,7]},"
+    "{\"type\":\"TENSOR_QUANT16_SYMM\",\"dims\":[2],\"scale\":1,\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[-5,7]},"
+    "{\"type\":\"TENSOR_QUANT16_ASYMM\",\"dims\":[2],\"scale\":1,\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[65535,3]},"
+    "{\"type\":\"TENSOR_QUANT16_ASYMM\",\"dims\":[2],\"scale\":1,\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[65535,3]}],"
+    "\"operations\":["
+    "{\"type\":\"CAST\",\"inputs\":[0],\"outputs\":[1]},"
+    "{\"type\":\"CAST\",\"inputs\":[2],\"outputs\":[3]}],"
+    "\"inputs\":[0,2],\"outputs\":[1,3]},\"referenced\":[]}";
+
 static struct nnv_spec *parse(struct nnv_arena *a, const char *json) {
     struct nnv_spec *spec = NULL;
     struct nnv_err err = {0};
@@ -194,6 +206,11 @@ static void programs_hold_the_bounds(void **state) {
     const char *bound = strstr(t.data, "static const double bound_0[] = {");
     assert_non_null(bound);
     assert_float_equal(strtod(bound + 33, NULL), 1.1e-4, 1e-9);
+    nnv_text_clear(&t);
+    const struct nnv_known words = know(a, parse(a, casts));
+    assert_int_equal(nnv_spec_write_c(words.spec, NNV_PRECISION_NNAPI, NNV_C_DRIVER, a, &t, &err), NNV_OK);
+    assert_non_null(strstr(t.data, "static const int16_t input_0[] = {-5, 7};"));
+    assert_non_null(strstr(t.data, "static const uint16_t input_1[] = {65535, 3};"));
     nnv_text_clear(&t);
     k.spec->expect_failure = true;
     assert_int_equal(nnv_spec_write_c(k.spec, NNV_PRECISION_NNAPI, NNV_C_DRIVER, a, &t, &err), NNV_INVALID);

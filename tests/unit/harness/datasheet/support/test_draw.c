@@ -50,7 +50,25 @@ static void test_long_lines(void **state) {
     nnv_arena_free(arena);
 }
 
+/** Many a fresh model is one that is known, with one or two factors changed. */
+static void test_fresh_rows(void **state) {
+    enum { FIRST = 64, FRESH = 200 };
+    static struct nnv_probe first[FIRST];
+    const struct nnv_op *op = nnv_op(ANEURALNETWORKS_CONV_2D);
+    size_t near = 0;
+    (void)state;
+    assert_true(nnv_probes_first(op, 0, 1, first, FIRST) > 0);
+    assert_true(first[0].has_row);
+    for (uint32_t k = 0; k < FRESH; k++) {
+        const struct nnv_probe p = nnv_probe_fresh(op, 0, 1, 1, k, &first[0]);
+        int changes = 0;
+        for (uint8_t f = 0; p.has_row && f < op->nfactors; f++) changes += p.row[f] != first[0].row[f];
+        near += changes == 1 || changes == 2;
+    }
+    assert_true(near > FRESH / 5);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_long_lines)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_long_lines), cmocka_unit_test(test_fresh_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
