@@ -231,11 +231,15 @@ static void lacks(struct nnvts_device *device, int32_t code, struct arg y, const
 }
 
 static void test_honest(void **state) {
+    static const int32_t turned[] = {1, 0};
     (void)state;
     lacks(cpu, ANEURALNETWORKS_FLOOR, T(F32, 2), ARGS(T(F32, 2)));
     lacks(cpu, ANEURALNETWORKS_ABS, T(F16, 2), ARGS(T(F16, 2)));
     lacks(cpu, ANEURALNETWORKS_ADD, T(I32, 2), ARGS(T(I32, 2), T(I32, 2), I(0)));
     lacks(cpu, ANEURALNETWORKS_RELU, T(F32, 0), ARGS(T(F32, 0)));
+    lacks(cpu, ANEURALNETWORKS_RELU, T(F32, 0), ARGS(T(F32, 2)));
+    lacks(cpu, ANEURALNETWORKS_SOFTMAX, T(F32, 0, 0), ARGS(T(F32, 2, 2), R(1)));
+    lacks(cpu, ANEURALNETWORKS_TRANSPOSE, T(F32, 0, 0), ARGS(T(F32, 2, 2), C(I32, turned, 2)));
     /* the engine would compile for ever */
     lacks(cpu, ANEURALNETWORKS_MAX_POOL_2D, T(F32, 1, 1, 1, 1),
           ARGS(T(F32, 1, 2, 2, 1), I(VALID), I(0x7fc00000), I(1), I(2), I(2), I(0)));

@@ -326,6 +326,23 @@ static void reusable(struct nnvts_device *d, struct record *r, bool changes) {
 static void reusable_changed(struct nnvts_device *d, struct record *r) { reusable(d, r, true); }
 static void reusable_as_was(struct nnvts_device *d, struct record *r) { reusable(d, r, false); }
 
+/** The same twice, the second time after its deadline. */
+static void too_late(struct nnvts_device *d, struct record *r) {
+    struct nnvts_prepared_model *p = abs_of(d, 4);
+    struct nnvts_execution_config config = {NNVTS_NO_TIME, NNVTS_NO_TIME, false};
+    count_from(1);
+    for (int i = 0; i < 2; i++) {
+        struct call c = {0};
+        float y[4] = {0};
+        give(&c, numbers, 16);
+        take(&c, y, sizeof y);
+        if (i == 1) config.deadline_ns = 1;
+        const enum nnvts_status st = p->execute(p, ready(&c), &config, &c.result);
+        note(r, &st, sizeof st);
+    }
+    p->release(p);
+}
+
 /* ------------------------------------------------------------------------ rows */
 
 static const struct row {
@@ -376,6 +393,7 @@ static const struct row {
     {"burst-keeps-places", burst_again, true},
     {"reusable-copies-early", reusable_changed, false},
     {"reusable-copies-early", reusable_as_was, true},
+    {"remembers-answer", too_late, true},
 };
 
 static struct record *play(const struct row *row, const char *driver, const char *option, struct record *r) {
