@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "harness/suites/relations/relations.h"
+#include "harness/suites/suites.h"
 #include "tests/kit/judging.h"
 
 static struct nnv_case_list list;
@@ -239,11 +241,37 @@ static void device_rules(void **state) {
     assert_int_equal(device_case("two_prepared"), NNVTS_UNSUPPORTED);
 }
 
+/** A dump of a case says what its relation, or its way to execute, is. */
+static void relations_say_what_they_are(void **state) {
+    (void)state;
+    struct nnv_err err = {0};
+    size_t n = 0;
+    config = (struct nnv_run_config){.seed = 1};
+    assert_int_equal(nnv_suite_relations.list(&config, &list, &err), NNV_OK);
+    for (size_t v = 0; v < nnv_variation_count; v++)
+        for (size_t i = 0; i < list.count; i++) {
+            char name[96];
+            struct nnv_spec *spec;
+            snprintf(name, sizeof name, "relations/%s/0", nnv_variations[v].name);
+            if (strcmp(list.item[i].name, name) != 0) continue;
+            if (nnv_suite_relations.build(&config, &list.item[i], arena, &spec, &err)) fail_msg("%s", err.text);
+            assert_string_equal(spec->source, nnv_variations[v].says);
+            n++;
+        }
+    assert_int_equal(n, nnv_variation_count);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
     const struct CMUnitTest tests[] = {
-        TEST(registry),       TEST(many_cases),        TEST(spec_files),   TEST(unknown_operations),
-        TEST(spec_arguments), TEST(files_that_change), TEST(device_rules),
+        TEST(registry),
+        TEST(many_cases),
+        TEST(spec_files),
+        TEST(unknown_operations),
+        TEST(spec_arguments),
+        TEST(files_that_change),
+        TEST(relations_say_what_they_are),
+        TEST(device_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
