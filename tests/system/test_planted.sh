@@ -51,6 +51,11 @@ test_a_level_1_driver_is_asked_for_no_more() {
     check 1 nnvts run --driver sample:level-1.0 --suite ops --filter 'op:ABS' --out quiet # nothing is compared
     has "$OUT" skip
 }
+# A parameter of a single number gets another value, too.
+test_a_parameter_of_one_number_is_changed() {
+    check 1 nnvts run --driver faulty:parameter-kept --suite shapes --filter 'shapes/parameters/REVERSE/*32' --flakes 0 --out out
+    same "$(verdict out FAIL) $(verdict out PASS)" '2 0'
+}
 # Golden values may be right where the driver contradicts itself: the line that reproduces it runs the case again, and the
 # dumped graph is an ordinary spec, right on a driver without the bug.
 test_a_contradiction_is_dumped_and_reproduced() {
