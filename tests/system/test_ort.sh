@@ -36,6 +36,24 @@ test_missing_library() {
     check 2 nnvts run --driver ort:colour=red --out out
     has "$ERR" '"ep=NAME"'
 }
+# An operation of two inputs is taken, though another of the model is not.
+test_taken_beside_what_is_refused() {
+    needs_library
+    cat >two.json <<'EOF'
+{"format":"nnvts-spec/1","name":"two","main":{"operands":[
+{"type":"TENSOR_FLOAT32","dims":[1,2],"lifetime":"SUBGRAPH_INPUT","data":[0,1]},
+{"type":"TENSOR_FLOAT32","dims":[1,2],"lifetime":"SUBGRAPH_INPUT","data":[2,3]},
+{"type":"INT32","dims":[],"lifetime":"CONSTANT_COPY","data":[0]},
+{"type":"TENSOR_FLOAT32","dims":[1,2],"lifetime":"TEMPORARY_VARIABLE"},
+{"type":"INT32","dims":[],"lifetime":"CONSTANT_COPY","data":[1]},
+{"type":"TENSOR_INT32","dims":[2],"lifetime":"CONSTANT_COPY","data":[1,2]},
+{"type":"TENSOR_INT32","dims":[1,1],"lifetime":"SUBGRAPH_OUTPUT","data":[0]}],
+"operations":[{"type":"ADD","inputs":[0,1,2],"outputs":[3]},
+{"type":"RANDOM_MULTINOMIAL","inputs":[3,4,5],"outputs":[6]}],"inputs":[0,1],"outputs":[6]},"referenced":[]}
+EOF
+    check 0 nnvts plan two.json --drivers ort:
+    has "$OUT" "1 of 2 operations on drivers"
+}
 # A provider that the library does not have, or does not know, is an error, and not the CPU in its stead.
 test_missing_provider() {
     needs_library
