@@ -156,6 +156,21 @@ test_hybrid() {
     check 2 nnvts plan mobilenet_v2_0.25_32_quant8 --drivers cpu --only 66; one_error "operations 0 to 65"
     check 2 nnvts plan mobilenet_v2_0.25_32_quant8 --drivers cpu --only 3,,4; one_error "expected operations such as"
 }
+# A result of as many numbers as expected, in another shape: [2,3] in place of [3,2].
+test_another_shape() {
+    cat >pack.json <<'EOF'
+{"format":"nnvts-spec/1","name":"pack","main":{"operands":[
+{"type":"INT32","dims":[],"lifetime":"CONSTANT_COPY","data":[1]},
+{"type":"TENSOR_FLOAT32","dims":[3],"lifetime":"SUBGRAPH_INPUT","data":[0,1,2]},
+{"type":"TENSOR_FLOAT32","dims":[3],"lifetime":"SUBGRAPH_INPUT","data":[3,4,5]},
+{"type":"TENSOR_FLOAT32","dims":[0,0],"lifetime":"SUBGRAPH_OUTPUT","value_dims":[3,2],"data":[0,3,1,4,2,5]}],
+"operations":[{"type":"PACK","inputs":[0,1,2],"outputs":[3]}],"inputs":[1,2],"outputs":[3]},"referenced":[]}
+EOF
+    check 0 nnvts plan pack.json --drivers cpu --run
+    has "$OUT" "executed: PASS, 6 values compared"
+    check 1 nnvts plan pack.json --drivers faulty:pack-axis-first --run
+    has "$OUT" "output 0 has another shape than expected"
+}
 test_models() {
     model=$(find -L "${NNVTS_MODELS:-/nowhere}" -name '*.tflite' 2>/dev/null | sort | head -n 1)
     [ -n "$model" ] || skip "no models are there: set NNVTS_MODELS"
