@@ -53,7 +53,7 @@ test_a_level_1_driver_is_asked_for_no_more() {
 }
 # A parameter of a single number gets another value, too.
 test_a_parameter_of_one_number_is_changed() {
-    check 1 nnvts run --driver faulty:parameter-kept --suite shapes --filter 'shapes/parameters/REVERSE/*32' --flakes 0 --out out
+    check 1 nnvts run --driver faulty:parameter-kept --filter 'shapes/parameters/REVERSE/*32' --flakes 0 --out out
     same "$(verdict out FAIL) $(verdict out PASS)" '2 0'
 }
 # Golden values may be right where the driver contradicts itself: the line that reproduces it runs the case again, and the
