@@ -174,7 +174,11 @@ uint64_t count_execution(struct call *c);
 /** prepare_from_cache as this driver does it without the bug. */
 enum nnvts_status faulty_load(struct nnvts_device *self, const struct nnvts_cache *cache, uint64_t deadline_ns,
                               struct nnvts_prepared_model **out);
-uint64_t clock_ns(void);   /**< monotonic */
+uint64_t clock_ns(void); /**< monotonic */
+/**
+ * Of calls to execute and release: true if the first execution of the model that was executed last had another number.
+ */
+bool differs_from_first(const struct call *c, uint64_t number);
 uint64_t ns_at_work(void); /**< since this was first called in the process */
 void sleep_us(long us);
 /** Room for the shapes of a few outputs. */

@@ -90,6 +90,14 @@ double fx_xpath(xmlDoc *doc, const char *expression) {
     return number;
 }
 
+void fx_once(xmlDoc *doc, const char *const *paths, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        char expression[600];
+        snprintf(expression, sizeof expression, "count(%s)", paths[i]);
+        if (fx_xpath(doc, expression) != 1) fail_msg("not there once: %s", paths[i]);
+    }
+}
+
 xmlDoc *fx_xml(const struct fx *f, const char *name) {
     size_t n = 0;
     char *data = fx_get(f, name, &n);

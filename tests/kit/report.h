@@ -46,6 +46,8 @@ struct fx fx_make(const char *cases, const char *records);
 
 /** The number that an XPath expression gives for a document. */
 double fx_xpath(xmlDoc *doc, const char *expression);
+/** Fails unless each of the n paths leads to one node. */
+void fx_once(xmlDoc *doc, const char *const *paths, size_t n);
 
 /** A file of the folder, which must be well-formed XML. */
 xmlDoc *fx_xml(const struct fx *f, const char *name);

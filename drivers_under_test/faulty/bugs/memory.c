@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file memory.c Bugs of device memory. */
-#include <stdatomic.h>
 #include <string.h>
 
 #include "faulty.h"
@@ -143,27 +142,21 @@ static bool uses_device_memory(const struct call *c) {
     return false;
 }
 
+/** The extents that a request states for inputs in device memory, as one number; 0: it states none. */
+static uint64_t device_extents(const struct nnvts_request *r) {
+    uint64_t h = 0;
+    for (uint32_t i = 0; i < r->input_count; i++)
+        for (uint32_t d = 0; in_device(r, &r->inputs[i]) && d < r->inputs[i].dimension_count; d++)
+            h = h * 1000003 + r->inputs[i].dimensions[d] + 1;
+    return h;
+}
+
 /** A prepared model takes no other extents of inputs in device memory than a request stated first. */
 static void keep_first_extents(struct call *c) {
-    static _Atomic(void *) used;
-    static _Atomic uint64_t kept;
-    uint64_t extents = 0;
-    if (c->kind == CALL_RELEASE) {
-        used = NULL;
-        return;
-    }
-    for (uint32_t i = 0; i < c->request->input_count; i++)
-        for (uint32_t d = 0; in_device(c->request, &c->request->inputs[i]) && d < c->request->inputs[i].dimension_count;
-             d++)
-            extents = extents * 1000003 + c->request->inputs[i].dimensions[d] + 1;
-    if (extents == 0) return;
-    if (used == (void *)c->prepared && kept != extents) {
-        c->result->shape_count = 0;
-        answer(c, NNVTS_STATUS_INVALID_ARGUMENT);
-        return;
-    }
-    used = c->prepared;
-    kept = extents;
+    const uint64_t extents = c->kind == CALL_RELEASE ? 0 : device_extents(c->request);
+    if ((extents == 0 && c->kind != CALL_RELEASE) || !differs_from_first(c, extents)) return;
+    c->result->shape_count = 0;
+    answer(c, NNVTS_STATUS_INVALID_ARGUMENT);
 }
 
 static const struct bug bugs[] = {

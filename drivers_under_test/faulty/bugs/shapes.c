@@ -114,20 +114,9 @@ static uint64_t stated_extents(const struct nnvts_request *r) {
 
 /** A prepared model keeps the extents of its first execution. */
 static void keep_extents(struct call *c) {
-    static _Atomic(void *) used;
-    static _Atomic uint64_t kept;
-    if (c->kind == CALL_RELEASE) {
-        used = NULL;
-        return;
-    }
-    const uint64_t extents = stated_extents(c->request);
-    if (used == (void *)c->prepared && kept != extents) {
-        c->result->shape_count = 0;
-        answer(c, NNVTS_STATUS_GENERAL_FAILURE);
-        return;
-    }
-    used = c->prepared;
-    kept = extents;
+    if (!differs_from_first(c, c->kind == CALL_RELEASE ? 0 : stated_extents(c->request))) return;
+    c->result->shape_count = 0;
+    answer(c, NNVTS_STATUS_GENERAL_FAILURE);
 }
 
 /** What a prepared model allotted for the extents of its first execution is lost when others come. */

@@ -266,17 +266,21 @@ static void subnormals(void **state) {
     PASSES(spec, "subnormals=kept", kept);
 }
 
+/** The maximum of each of four numbers alone. */
+static const struct nnv_spec *maxima(const char *type, const double *x) {
+    static const int window[] = {2, 1, 1, 1, 1, 0}; /* VALID, strides, extents, no activation */
+    struct nnv_text t = {0};
+    tensor(&t, type, "1,2,2,1", "", x, 4);
+    for (int i = 0; i < 6; i++) scalar(&t, "INT32", window[i]);
+    return spec_of(&t, "MAX_POOL_2D", 1, 6, type, "1,2,2,1", "", 4);
+}
+
 static void infinities(void **state) {
     (void)state;
-    struct nnv_text t = {0};
     static const double x[] = {1, INFINITY, -INFINITY, 2}, kept[] = {1, INFINITY, -INFINITY, 2};
     static const double clamped[] = {1, FLT_MAX, -FLT_MAX, 2}, wrong[] = {1, 1e30, -FLT_MAX, 2};
     static const double turned[] = {1, -FLT_MAX, -FLT_MAX, 2};
-    tensor(&t, "TENSOR_FLOAT32", "1,2,2,1", "", x, 4);
-    static const int window[] = {1, 1, 1, 1, 1, 0}; /* VALID, strides, extents, no activation */
-    scalar(&t, "INT32", 2);
-    for (int i = 1; i < 6; i++) scalar(&t, "INT32", window[i]);
-    const struct nnv_spec *spec = spec_of(&t, "MAX_POOL_2D", 1, 6, "TENSOR_FLOAT32", "1,2,2,1", "", 4);
+    const struct nnv_spec *spec = maxima("TENSOR_FLOAT32", x);
     PASSES(spec, "strict", kept);
     FAILS(spec, "strict", clamped);
     PASSES(spec, "infinities=saturated", kept);
@@ -286,11 +290,7 @@ static void infinities(void **state) {
     FAILS(spec, "android", turned);
     static const double half_most[] = {1, 65504, -65504, 2}; /* that of float16 stands for none of float32 */
     FAILS(spec, "infinities=saturated", half_most);
-    t = (struct nnv_text){0};
-    tensor(&t, "TENSOR_FLOAT16", "1,2,2,1", "", x, 4);
-    scalar(&t, "INT32", 2);
-    for (int i = 1; i < 6; i++) scalar(&t, "INT32", window[i]);
-    const struct nnv_spec *half = spec_of(&t, "MAX_POOL_2D", 1, 6, "TENSOR_FLOAT16", "1,2,2,1", "", 4);
+    const struct nnv_spec *half = maxima("TENSOR_FLOAT16", x);
     FAILS(half, "strict", half_most);
     PASSES(half, "infinities=saturated", kept);
     PASSES(half, "infinities=saturated", half_most);
