@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The evaluator: rounding, budgets, forced branches, graphs. */
+#include <float.h>
+
 #include "tests/kit/op.h"
 
 /* ------------------------------------------------------------ a small graph */
@@ -188,6 +190,32 @@ static void test_float16_overflow_is_not_compared(void **state) {
     assert_true(g->results[0].spread[0] == 0);   /* infinite in every row */
     assert_true(isnan(g->results[0].spread[1])); /* overflows: infinite or the largest number */
     graph_free(g);
+}
+
+/* Where results may saturate, an infinite one may be the largest number of what the operation computes in. */
+static void test_infinity_may_be_the_largest_number(void **state) {
+    (void)state;
+    static const struct {
+        int32_t type;
+        bool relaxed;
+        double largest;
+    } types[] = {{F32, false, FLT_MAX}, {F16, false, 65504}, {F32, true, 65504}};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (int saturate = 0; saturate <= 1; saturate++) {
+            struct graph *g = graph_new(8);
+            const uint32_t x = add_input(g, types[t].type, 1, V(INFINITY)), zero = add_input(g, types[t].type, 1, V(0)),
+                           largest = add_input(g, types[t].type, 1, V(types[t].largest)),
+                           sum = add_operand(g, types[t].type, 1, NNV_TEMPORARY_VARIABLE),
+                           equal = add_operand(g, ANEURALNETWORKS_TENSOR_BOOL8, 1, NNV_SUBGRAPH_OUTPUT);
+            g->model.relaxed = types[t].relaxed;
+            g->options.arithmetic.saturate = saturate;
+            add_binary(g, ANEURALNETWORKS_ADD, x, zero, 0, sum);
+            add_operation(g, ANEURALNETWORKS_EQUAL, 2, (uint32_t[]){sum, largest}, equal);
+            must_run(g);
+            assert_true(value(g, 0, 0) == 0);
+            assert_int_equal(g->results[0].spread[0] != 0, saturate);
+            graph_free(g);
+        }
 }
 
 static void test_relaxed_inputs_may_be_float16(void **state) {
@@ -446,6 +474,7 @@ int main(void) {
         cmocka_unit_test(test_moving_values_is_exact),
         cmocka_unit_test(test_rows_carry_correlation),
         cmocka_unit_test(test_float16_overflow_is_not_compared),
+        cmocka_unit_test(test_infinity_may_be_the_largest_number),
         cmocka_unit_test(test_relaxed_inputs_may_be_float16),
         cmocka_unit_test(test_floor),
         cmocka_unit_test(test_quantised_exact_results_have_no_spread),
