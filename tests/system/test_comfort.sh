@@ -238,6 +238,23 @@ test_doctor() {
     check 1 alone/nnvts doctor
     has "$OUT" "! folders"
 }
+# A limit that is just enough needs no remedy.
+test_doctor_on_limits() {
+    check 0 bash -c 'ulimit -n 256 && exec nnvts doctor'
+    grep -q '^  open files  *256$' "$OUT" || fail "$(grep 'open files' "$OUT")"
+    check 0 bash -c 'ulimit -n 255 && exec nnvts doctor'
+    grep -q '^! open files  *255: raise it with ulimit -n 1024$' "$OUT" || fail "$(grep 'open files' "$OUT")"
+}
+# Where a path with a name is too long by a character, that without its last letter is none of the program.
+test_doctor_in_a_long_path() {
+    local place
+    mkdir bin
+    echo '#!/bin/sh' >bin/c
+    chmod +x bin/c
+    place=$(printf './%.0s' {1..2045})bin # 4093 characters; 4096 with /cc
+    check 0 env PATH="$place" "$NNVTS_BUILD/nnvts" doctor
+    grep -q '^- cc  ' "$OUT" || fail "a compiler is found"
+}
 test_manual_pages() {
     check 0 nnvts man --out man1
     for verb in $(nnvts --help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do has "man1/nnvts-$verb.1" ".SH OPTIONS"; done
