@@ -44,6 +44,7 @@ test_completion() {
     same "$(complete nnvts plan --drivers cpu,temp)" "cpu,template"
     same "$(complete nnvts import --o)" "--out"
     same "$(complete nnvts bench mobilenet_v1_0.25_128_q)" "mobilenet_v1_0.25_128_quant8"
+    same "$(complete nnvts gate --model mobilenet_v1_0.25_128_q)" "mobilenet_v1_0.25_128_quant8"
     same "$(complete nnvts bench -d cpu,temp)" "cpu,template"
     same "$(complete nnvts bench --mode b)" "burst"
     same "$(complete nnvts bench --lay)" "--layers"
@@ -140,6 +141,11 @@ test_estimates() {
             END { d = sum / NR - told; exit !(NR > 100 && d * d < 1.1e-6 ^ 2) }' || fail "not the mean of all"
     check 0 nnvts list --suite ops --filter op:SUB --times past
     same "$(awk '{print NF}' "$OUT" | sort -u)" 2
+    # one worker takes as long as all cases together, but for what is rounded
+    check 0 nnvts list --tiers --suite device,ops --filter 'device/* | op:ADD' --json --times past
+    sed -n 's/^{"case":.*"ms":\([0-9.]*\),.*/\1/p' past/journal.jsonl |
+        awk -v told="$(sed -n 's/^{"tier":"ci".*"seconds":\([0-9.]*\),.*/\1/p' "$OUT")" '{ sum += $1 / 1000 }
+            END { d = sum - told; exit !(told > 0 && d * d < (0.0005 + NR * 1e-6) ^ 2) }' || fail "not the sum of all"
     check 0 nnvts list --tiers --suite device,ops,randgraph --json --times past
     same "$(sed 's/.*"tier":"\([a-z]*\)".*/\1/' "$OUT" | tr '\n' ' ')" "smoke default full ci soak "
     local full soak
