@@ -155,6 +155,16 @@ test_check() {
     has "$OUT" 'known.json:3: op:ABS has expired'
     has "$OUT" 'known.json:4: ops/ABS/* is about a case of known.json:3, too'
     has "$OUT" "did you mean 'CONV_2D'?"
+    # of other drivers, versions or levels it is another expectation
+    local when line all=() one='"cases": "op:ABS", "owner": "a", "reason": "b"'
+    for when in '' '"driver": "npu"' '"version": ">=2"' '"level": ">=3"'; do all+=("{$one, \"when\": {$when}}"); done
+    entries "${all[@]}"
+    check 0 nnvts expect check known.json
+    for line in 2 3 4 5; do
+        entries "${all[@]}" "${all[line - 2]}"
+        check 1 nnvts expect check known.json
+        has "$OUT" "known.json:6: op:ABS is about a case of known.json:$line, too"
+    done
     check 2 nnvts expect
     check 2 nnvts expect check
     check 2 nnvts expect chekc known.json
