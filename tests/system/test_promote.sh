@@ -46,6 +46,22 @@ test_finding_of_the_fuzzer() {
     cp "$ROOT/tests/conformance/example.json" kept # models to refuse alone prove nothing
     check 0 nnvts run --driver reference --suite spec --specs kept --out right
 }
+# What the fuzzer gives to a driver at once may be several models; a spec is one.
+test_inputs_of_the_fuzzer() {
+    local input='base operation ADD sig 0 variant 0 mode normal index 0 seed 1'
+    echo "$input" >one.fuzz
+    check 0 nnvts promote one.fuzz --to kept
+    has kept/one.json '"source": "promoted from one.fuzz"'
+    check 0 nnvts run --driver reference --suite spec --specs kept --out right
+    same "$(verdict right PASS)" 1
+    printf '%s\n%s\n' "$input" "$input" >two.fuzz
+    check 2 nnvts promote two.fuzz --to kept
+    has "$ERR" "two.fuzz: 2 inputs, one after the other: a spec is one model"
+    echo "${input/ADD/NOPE}" >none.fuzz
+    check 2 nnvts promote none.fuzz --to kept
+    has "$ERR" "none.fuzz:1: there is no operation 'NOPE'"
+    same "$(cd kept && echo *)" one.json
+}
 test_bad_arguments() {
     check 2 nnvts promote
     has "$ERR" "promote what?"
