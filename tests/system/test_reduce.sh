@@ -395,5 +395,8 @@ test_bad_input() {
     dump relu6-as-relu
     check 2 nnvts reduce "$DUMP" -d faulty:relu6-as-relu -o /nosuch/folder/x.json
     has "$ERR" "/nosuch/folder"
+    [ -e /dev/full ] || skip "/dev/full is not there"
+    check 3 nnvts bisect "$DUMP" -d faulty:relu6-as-relu --overlay /dev/full
+    has "$ERR" "/dev/full: "
 }
 run_tests
