@@ -54,6 +54,26 @@ EOF
     check 0 nnvts plan two.json --drivers ort:
     has "$OUT" "1 of 2 operations on drivers"
 }
+# ONNX rounds the end of a range to even, NNAPI away from 0: an end in the middle between two codes is refused, and it
+# alone. 1 / 2 and 1 / 0.4 are such middles of RELU1, 6 / 4 is one of RELU6.
+test_ends_of_ranges() {
+    needs_library
+    local what operation scale verdict
+    mkdir specs
+    for what in RELU1:2:UNSUPPORTED RELU1:0.4:UNSUPPORTED RELU1:0.5:PASS RELU1:4:PASS \
+        RELU6:4:UNSUPPORTED RELU6:2:PASS RELU6:0.4:PASS RELU:2:PASS RELU:4:PASS; do
+        IFS=: read -r operation scale verdict <<<"$what"
+        cat >"specs/${operation}_$scale.json" <<EOF
+{"format":"nnvts-spec/1","name":"${operation}_$scale","main":{"operands":[
+{"type":"TENSOR_QUANT8_ASYMM","dims":[1],"scale":$scale,"zero_point":100,"lifetime":"SUBGRAPH_INPUT","data":[100]},
+{"type":"TENSOR_QUANT8_ASYMM","dims":[1],"scale":$scale,"zero_point":100,"lifetime":"SUBGRAPH_OUTPUT","data":[100]}],
+"operations":[{"type":"$operation","inputs":[0],"outputs":[1]}],"inputs":[0],"outputs":[1]},"referenced":[]}
+EOF
+        echo "spec/${operation}_$scale/${operation}_$scale $verdict"
+    done | sort >expected
+    check 0 nnvts run --driver ort: --suite spec --specs specs --out out
+    same "$(verdicts out)" "$(cat expected)"
+}
 # A provider that the library does not have, or does not know, is an error, and not the CPU in its stead.
 test_missing_provider() {
     needs_library
