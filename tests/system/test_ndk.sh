@@ -96,6 +96,12 @@ test_another_library() {
     check 1 env TOY_LIE=compute-hangs nnvts run --driver "ndk:$TOY" --filter 'ops/ADD/float32/rank1/0' --timeout 1 --out toy -q
     same "$(verdict toy TIMEOUT)" 1
 }
+# What a device says of itself, and can't be, is told.
+test_more_extensions_than_there_can_be() {
+    export TOY_LIE=extensions-billions
+    check 0 nnvts run --driver "sl:$TOY#toy-a" --filter device/reopen --out many -q
+    has many/journal.jsonl "the device says that it has 4000000000 extensions"
+}
 test_listing() {
     check 0 nnvts drivers
     has "$OUT" "needs ndk:PATH[#DEVICE]"
