@@ -324,6 +324,37 @@ static void test_burst_memory(void **state) {
     device->release(device);
 }
 
+/** Up to 32 pools go through the driver's burst; with more of them it is asked without. */
+static void test_burst_pools(void **state) {
+    (void)state;
+    enum { MANY = 33 };
+    static const char *const drivers[] = {"cpu", "faulty:burst-idle"}; /* the latter's bursts compute nothing */
+    for (int d = 0; d < 2; d++) {
+        struct nnvts_device *device = open_driver("host", drivers[d]);
+        struct nnvts_prepared_model *p = prepare_relu3(device);
+        struct nnvts_burst *burst = NULL;
+        assert_int_equal(p->create_burst(p, &burst), NNVTS_STATUS_NONE);
+        for (uint32_t n = MANY - 2; n <= MANY; n++) {
+            float out[3] = {9, 9, 9};
+            struct call c = {0};
+            struct nnvts_memory pools[MANY];
+            int64_t tokens[MANY];
+            give(&c, x3, sizeof x3);
+            take(&c, out, sizeof out);
+            for (uint32_t i = 0; i < n; i++) pools[i] = c.pools[i == 1], tokens[i] = -1;
+            ready(&c);
+            c.request.pools = pools;
+            c.request.pool_count = n;
+            assert_int_equal(burst->execute(burst, &c.request, tokens, &plain, &c.result), NNVTS_STATUS_NONE);
+            assert_floats(out, d == 0 || n == MANY ? y3 : (const float[]){9, 9, 9}, 3, 0);
+        }
+        burst->release(burst);
+        p->release(p);
+        device->release(device);
+    }
+    assert_no_child();
+}
+
 struct ended {
     struct nnvts_timing timing;
     atomic_bool came;
@@ -441,6 +472,7 @@ int main(void) {
         cmocka_unit_test(test_one_process_for_two_devices),
         cmocka_unit_test(test_one_process_for_each_driver),
         cmocka_unit_test(test_burst_memory),
+        cmocka_unit_test(test_burst_pools),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_refused_requests),
     };
