@@ -379,7 +379,7 @@ inject: setup-test
 	@NNVTS_BUILD=$(abspath $(B)) INJECT_POINTS=$${INJECT_POINTS:-60} tests/inject/inject.sh
 
 # Small mistakes in our own source, and whether a test notices: MUTANTS=, SEED=, FOLDERS=, AT=FILE:LINE, KEEP=, see tools/mutate.
-SCRIPTS ?= comfort $(filter-out $(LONG) mutate inject recipes,$(SYSTEM:tests/system/test_%.sh=%))
+SCRIPTS ?= $(filter-out inject mutate planted recipes,$(SYSTEM:tests/system/test_%.sh=%))
 mutate: setup-test
 	@CC="$(CC)" LDFLAGS="$(LDFLAGS)" SCRIPTS="$(SCRIPTS)" tools/mutate/mutate.py
 

@@ -61,6 +61,23 @@ test_lines_are_chosen() {
     FOLDERS=nowhere check 1 tools/mutate/mutate.py
     has "$ERR" 'no source in these folders'
 }
+test_scripts_are_met_test_by_test() {
+    project
+    mkdir tests/system
+    sed -i 's/main(void) {/main(int n, char **words) { if (n > 1) return clamp_unused(**++words) != 52;/' tests/test_clamp.c
+    cat >tests/system/test_more.sh <<'END'
+#!/bin/sh
+test_name() { test -x build/tests/test_clamp; }
+test_sum() { build/tests/test_clamp 1; }
+$NNVTS_TEST
+END
+    chmod +x tests/system/test_more.sh
+    git add .
+    SCRIPTS=more VERBOSE=1 MUTANTS=100 check 0 tools/mutate/mutate.py
+    has "$OUT" 'killed area/clamp.c:11 statement: tests/system/test_more.sh:test_sum'
+    has "$OUT" 'killed area/clamp.c:6 condition: build/tests/test_clamp'
+    hasnt "$OUT" 'test_name'
+}
 test_campaign_goes_on() {
     project
     KEEP=kept SEED="1 2" MUTANTS=100 check 0 tools/mutate/mutate.py

@@ -6,7 +6,7 @@ Draws mutants of the C files of FOLDERS (all) with each SEED ("1") until MUTANTS
 file itself; with AT ("FILE:LINE ...") of these lines alone. Works in a copy of the tree. One run of all tests with hooks in
 the files drawn tells which tests reach which function; a mutant meets these, the quick and near ones first, until one fails or
 DEADLINE (120) seconds have passed. Tests are the unit tests; then the system check: verdicts on a driver without bugs, and
-the planted bugs of the suites drawn; then the system tests SCRIPTS ("run resume"). Prints each survivor as a patch, and the score
+the planted bugs of the suites drawn; then the tests of the system scripts SCRIPTS ("run resume"), one by one. Prints each survivor as a patch, and the score
 by folder; with VERBOSE=1 also what killed the others. JOBS: how many trees at once. KEEP: a file in which killed mutants are
 noted, so that a campaign that was interrupted, or whose survivors have new tests, goes on where it was.
 """
@@ -91,14 +91,17 @@ class Tree:
         return bare.read_bytes()
 
     def run(self, test, seconds, reached=None):
-        """0 if the test passes; anything else if it fails or does not end in time."""
+        """0 if the test passes or skips; anything else if it fails or does not end in time."""
+        script, _, function = test.partition(":")
         env = dict(os.environ, NNVTS_BUILD=str(self.folder / "build"), NNVTS_TEST_DRIVERS=str(self.folder / "build/drivers"))
+        if function:
+            env["NNVTS_TEST"] = function
         if reached:
             env["NNV_REACHED"] = str(reached)
         with tempfile.TemporaryDirectory(prefix="nnvts-mutant-") as scratch:
             env["TMPDIR"] = scratch
             child = subprocess.Popen(
-                [self.folder / test.split()[0], *test.split()[1:]], cwd=self.folder, env=env, start_new_session=True,
+                [self.folder / script.split()[0], *script.split()[1:]], cwd=self.folder, env=env, start_new_session=True,
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             )  # fmt: skip
             try:
@@ -147,6 +150,13 @@ def system_check(files):
             if len(row) > 2 and row[1].split("/")[0] in suites:
                 steps.append(" ".join([kind, *row[: 2 if kind == "planted" else 3]]))
     return ["tools/mutate/check.sh " + step for step in steps]
+
+
+def script_tests(names):
+    """The tests of system scripts: "tests/system/test_run.sh:test_help"."""
+    for name in names:
+        path = f"tests/system/test_{name}.sh"
+        yield from (f"{path}:{test}" for test in re.findall(r"^(test_\w+)\(\)", (ROOT / path).read_text(), re.M))
 
 
 class Reach:
@@ -331,7 +341,7 @@ def main():
         tests = sorted(str(p.relative_to(tree.folder)) for p in tree.folder.glob("build/tests/test_*") if "." not in p.name)
         if (tree.folder / "build/nnvts").exists():
             tests += system_check([s.name for s in files])
-        tests += [f"tests/system/test_{name}.sh" for name in (env("SCRIPTS") or "").split()]
+        tests += script_tests((env("SCRIPTS") or "").split())
         reach = Reach(tree, files, tests)
         print(f"mutate: {len(files)} files, {len(reach.hit)} tests, {sum(reach.seconds.values()):.0f} s of them", flush=True)
         trees = [tree]
