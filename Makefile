@@ -219,7 +219,7 @@ TEST_DRIVERS := $(patsubst tests/kit/drivers/%.c,$(B)/tests/%.so,$(wildcard test
 $(B)/tests/%.so: tests/kit/drivers/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude -shared -o $@ $(filter %.c,$^)
+	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude -shared -o $@ $(filter %.c,$^) -lm
 $(B)/tests/hostile.so: tests/kit/drivers/hostile/habits.c tests/kit/drivers/hostile/habits.h
 
 # A delegate of TensorFlow Lite, as accelerators come.

@@ -131,6 +131,8 @@ static enum nnv_status set_value(const struct nnv_opt *o, const char *text, stru
         *(bool *)o->value = true;
         return NNV_OK;
     case NNV_OPT_STRING:
+    case NNV_OPT_COMMAND:
+    case NNV_OPT_CODE:
         return set_string(o->value, text, c);
     case NNV_OPT_U64:
         return set_u64(o->value, text, c);
@@ -224,6 +226,8 @@ static void add_default(struct nnv_text *t, const struct nnv_opt *o) {
     case NNV_OPT_LIST:
         return;
     case NNV_OPT_STRING:
+    case NNV_OPT_COMMAND:
+    case NNV_OPT_CODE:
     case NNV_OPT_OUT:
     case NNV_OPT_KEPT:
     case NNV_OPT_OUT_DIR:

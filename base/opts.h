@@ -21,6 +21,8 @@ enum nnv_opt_kind {
     NNV_OPT_OUT,     /**< STRING: a file that will be written: tried now, see nnv_file_try(); "-": NNV_FILE_STDOUT */
     NNV_OPT_KEPT,    /**< STRING: likewise, one that is read, too, or written again: not stdout */
     NNV_OPT_OUT_DIR, /**< STRING: a folder that will be written to, likewise */
+    NNV_OPT_COMMAND, /**< STRING: a command, or a file of settings with some: to be executed */
+    NNV_OPT_CODE,    /**< STRING: drivers, libraries or programs: one with a '/' is a file that will be executed */
 };
 
 enum { NNV_OPT_LIST_MAX = 1024 };

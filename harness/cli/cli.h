@@ -64,10 +64,10 @@ extern const char *const nnv_cli_vias[], *const nnv_cli_conformances[];
 
 /** Rows of the option tables. c is a struct nnv_cli. */
 #define NNV_OPTION_DRIVER(c)                                                                                           \
-    { 'd', "driver", NNV_OPT_STRING, &(c).driver, "NAME|PATH[:OPTIONS]", "the driver under test", NULL }
+    { 'd', "driver", NNV_OPT_CODE, &(c).driver, "NAME|PATH[:OPTIONS]", "the driver under test", NULL }
 #define NNV_OPTION_CHECK(c)                                                                                            \
     {                                                                                                                  \
-        0, "check", NNV_OPT_STRING, &(c).check, "CMD",                                                                 \
+        0, "check", NNV_OPT_COMMAND, &(c).check, "CMD",                                                                \
             "a command in place of a driver: {} is the spec's file; exit code 0 is right, 125 cannot say", NULL        \
     }
 #define NNV_OPTION_VIA(c)                                                                                              \

@@ -111,7 +111,7 @@ static bool is_replaced(const struct column *column, const char *name) {
 
 /** The command line of a column: the run's, but for what the column has itself, and its own. */
 static char **command_line(const struct nnv_cli *c, const struct column *column, int *argc) {
-    char **argv = NNV_NEW(c->arena, char *, (size_t)c->argc + SETTINGS_MOST + 4);
+    char **argv = NNV_NEW(c->arena, char *, (size_t)c->argc + SETTINGS_MOST + 5);
     int n = 0;
     for (int i = 0; argv && i < c->argc; i++) {
         bool more = false;
@@ -123,9 +123,10 @@ static char **command_line(const struct nnv_cli *c, const struct column *column,
     }
     for (int i = 0; argv && i < column->arguments; i++) argv[n++] = (char *)(uintptr_t)column->argument[i];
     char *out = nnv_arena_printf(c->arena, "--out=%s", column->folder);
-    char *quiet = nnv_arena_strdup(c->arena, "--quiet");
-    if (!argv || !out || !quiet) return NULL;
+    char *quiet = nnv_arena_strdup(c->arena, "--quiet"), *one = nnv_arena_strdup(c->arena, "--matrix=");
+    if (!argv || !out || !quiet || !one) return NULL;
     argv[n++] = out;
+    argv[n++] = one; /* also where the configuration has a matrix */
     if (!c->verbose) argv[n++] = quiet;
     *argc = n;
     return argv;

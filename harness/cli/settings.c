@@ -68,11 +68,7 @@ static enum nnv_status check_owner(const char *path, struct nnv_err *err) {
 
 /** Whether this setting makes nnvts execute a file that whoever wrote the settings may have put there. */
 static bool executes(const struct nnv_opt *o, const char *value) {
-    static const char *const drivers[] = {"driver", "drivers", "against"};
-    if (strcmp(o->name, "reset-hook") == 0) return true;
-    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
-        if (strcmp(o->name, drivers[i]) == 0 && strchr(value, '/') != NULL) return true;
-    return false;
+    return o->kind == NNV_OPT_COMMAND || (o->kind == NNV_OPT_CODE && strchr(value, '/') != NULL);
 }
 
 /** Puts it into the table's value. */

@@ -197,7 +197,8 @@ enum nnv_status nnv_probe_end(struct nnv_probe *p, struct nnv_arena *arena, stru
     enum nnv_status st = nnv_ask_wait(&p->ask, err);
     struct card *card = p->ask.shared;
     if (st == NNV_OK && !p->ask.complete) {
-        st = nnv_fail(err, NNV_INVALID, "driver '%s' %s", p->who.path, p->ask.how);
+        st = nnv_fail(err, NNV_INVALID, "driver '%s' %s%s", p->who.path, p->ask.how,
+                      p->ask.end.timed_out ? ": a longer --timeout lets it open" : "");
     } else if (st == NNV_OK) {
         st = read_card(card, arena, info, err);
     } else if (p->ask.complete) {

@@ -205,12 +205,47 @@ test_configuration_of_others() {
         check 2 nnvts run
         one_error "'driver' would execute '$driver'"
     done
+    printf '[compile]\nlibrary = ./nnapi.so\n' >.nnvts
+    check 2 nnvts compile
+    one_error "'library' would execute './nnapi.so'"
+    printf '[run]\nmatrix = columns\n' >.nnvts
+    check 2 nnvts run
+    one_error "'matrix' would execute 'columns'"
+    printf '[datasheet]\nagainst = ./earlier.json\n' >.nnvts # it is read, and nothing else
+    check 2 nnvts datasheet
+    hasnt "$ERR" "would execute"
     printf '[list]\nfilter = op:DIV\n' >.nnvts
     chmod o+w .nnvts
     check 2 nnvts list
     one_error "others may write it"
     check 0 env NNVTS_CONFIG=./.nnvts nnvts list
     has "$OUT" "DIV"
+}
+
+# Whatever the help of a verb calls a driver, a command or a machine.
+test_nothing_is_executed_unasked() {
+    unset NNVTS_CONFIG
+    local verb name n=0
+    while read -r verb name; do
+        printf '[%s]\n%s = ./x\n' "$verb" "$name" >.nnvts
+        check 2 nnvts "$verb"
+        one_error ".nnvts:2: '$name' would execute './x'"
+        n=$((n + 1))
+    done < <(for verb in $(nnvts --help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
+        nnvts "$verb" --help | sed -En 's/^ +(-., )?--([a-z-]+) ([^ ]+).*/\2 \3/p' | awk -v verb="$verb" '
+            $2 ~ /^(CMD|COMMAND|DRIVER|MACHINE)$/ || $2 ~ /NAME\|PATH/ || $1 ~ /^drivers?$/ { print verb, $1 }'
+    done)
+    [ $n -gt 20 ] || fail "only $n options"
+}
+# A column of a matrix has no matrix, also where it is configured.
+test_matrix_of_the_configuration() {
+    printf '[one]\n[two]\nseed = 2\n' >columns
+    printf '[run]\nmatrix = columns\n' >own
+    export NNVTS_CONFIG=own
+    check 0 timeout 60 nnvts run -d cpu -k 'ops/RELU/float32/rank*' -o out
+    same "$(echo out/*/journal.jsonl)" "out/one/journal.jsonl out/two/journal.jsonl"
+    check 0 nnvts run -d cpu -k 'ops/RELU/float32/rank*' --matrix= -q -o alone
+    [ -e alone/journal.jsonl ] || fail "no run"
 }
 
 # ------------------------------------------------------- doctor, man, completion

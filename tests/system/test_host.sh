@@ -25,6 +25,11 @@ test_refusals() {
     has "$ERR" "host:cpu"
     check 2 nnvts run --driver host:faulty:no-such-bug --out none
     has "$ERR" "expected BUG"
+    echo "no library" >npu.so
+    check 2 nnvts drivers host:./npu.so
+    has "$ERR" "it cannot be loaded: "
+    check 2 nnvts drivers "host:$NNVTS_BUILD/lib/libneuralnetworks.so"
+    has "$ERR" "libneuralnetworks.so is no driver of ABI version 1"
 }
 # The driver's process dies, hangs or closes its files in cases of TANH: only these fail.
 test_a_death_costs_its_case() {

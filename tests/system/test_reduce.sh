@@ -393,6 +393,10 @@ test_bad_input() {
     check 2 nnvts bisect invalid.json -d cpu
     check 2 nnvts show invalid.json --as c
     dump relu6-as-relu
+    check 2 nnvts replay "$DUMP" -d faulty:nosuch # that is no verdict of the case
+    has "$ERR" "refused to open with option 'nosuch'"
+    check 2 nnvts replay "$DUMP" -d cpu --versus faulty:nosuch
+    has "$ERR" "refused to open with option 'nosuch'"
     check 2 nnvts reduce "$DUMP" -d faulty:relu6-as-relu -o /nosuch/folder/x.json
     has "$ERR" "/nosuch/folder"
     [ -e /dev/full ] || skip "/dev/full is not there"

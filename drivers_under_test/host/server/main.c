@@ -40,25 +40,35 @@ static bool start(const struct client *c) {
     return ok;
 }
 
+/* Stands for a driver that cannot be loaded: refuses to open, and says why. */
+static char unloadable[512];
+static enum nnvts_status refuse(const char *options, struct nnvts_device **out, const char **error) {
+    (void)options;
+    *out = NULL;
+    *error = unloadable;
+    return NNVTS_STATUS_DEVICE_UNAVAILABLE;
+}
+static const struct nnvts_driver refusing = {
+    .struct_size = sizeof refusing, .abi_version = NNVTS_DRIVER_ABI_VERSION, .name = "none", .open = refuse};
+
 static const struct nnvts_driver *load(const char *path) {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
-        fprintf(stderr, "nnvts-host: %s\n", dlerror());
-        return NULL;
+        snprintf(unloadable, sizeof unloadable, "it cannot be loaded: %s", dlerror());
+        return &refusing;
     }
     nnvts_driver_get_fn get = NULL;
     void *symbol = dlsym(handle, NNVTS_DRIVER_SYMBOL);
     memcpy(&get, &symbol, sizeof get);
     const struct nnvts_driver *driver = get ? get() : NULL;
     if (driver && driver->abi_version == NNVTS_DRIVER_ABI_VERSION && driver->open) return driver;
-    fprintf(stderr, "nnvts-host: %s is no driver of ABI version %u\n", path, NNVTS_DRIVER_ABI_VERSION);
-    return NULL;
+    snprintf(unloadable, sizeof unloadable, "%s is no driver of ABI version %u", path, NNVTS_DRIVER_ABI_VERSION);
+    return &refusing;
 }
 
 void host_run_driver(const char *path, const char *options, int control) {
     static struct host_in in;
     struct client c = {.driver = load(path), .options = options};
-    if (!c.driver) _exit(1);
     enum host_received got;
     while ((got = host_receive(control, &in)) != HOST_GONE) {
         if (got == HOST_BAD) continue;

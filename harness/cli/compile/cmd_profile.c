@@ -121,7 +121,7 @@ static int run(int argc, char **argv) {
         {0, "patterns", NNV_OPT_STRING, &x.patterns, "P.json|nnapi|onednn|none",
          "composites are measured instead of their operators: a pattern table, or one that nnvts has; default: nnapi",
          NULL},
-        {0, "host", NNV_OPT_STRING, &x.host, "static|NAME|PATH",
+        {0, "host", NNV_OPT_CODE, &x.host, "static|NAME|PATH",
          "the host's times: by the static model, or measured on a driver", NULL},
         {0, "time", NNV_OPT_SECONDS, &x.time_ns, "S", "that each measurement takes, at most", NULL},
         NNV_OPTION_TIMEOUT(x.c),

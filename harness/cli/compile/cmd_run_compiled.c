@@ -240,7 +240,7 @@ static enum nnv_status run_bundle(void *own, struct nnv_err *err) {
 static int run(int argc, char **argv) {
     struct command x = {.c = nnv_cli_defaults(), .how = {.repeat = 1}};
     const struct nnv_opt table[] = {
-        {'d', "driver", NNV_OPT_STRING, &x.c.driver, "A,B[#DEVICE|#auto]",
+        {'d', "driver", NNV_OPT_CODE, &x.c.driver, "A,B[#DEVICE|#auto]",
          "drivers that regions are compiled for; default: NNAPI chooses among what it finds (NNVTS_DRIVERS)", NULL},
         {0, "input", NNV_OPT_LIST, &x.inputs, "FILE", "values of a parameter, in order; default: random ones", NULL},
         {0, "output", NNV_OPT_OUT_DIR, &x.output, "FOLDER", "keeps what was computed: output_0.bin and so on", NULL},

@@ -384,7 +384,7 @@ static int run(int argc, char **argv) {
         {0, "dumps", NNV_OPT_STRING, &x.dumps, "FOLDER",
          "results of operations that somebody else computed, 7.npy or 7.raw of operation 7, beside the driver's", NULL},
         {0, "overlay", NNV_OPT_OUT, &x.overlay, "FILE", "the errors as Model Explorer's node data", NULL},
-        {0, "against", NNV_OPT_STRING, &x.against, "DRIVER", "an earlier version: what became wrong since", NULL},
+        {0, "against", NNV_OPT_CODE, &x.against, "DRIVER", "an earlier version: what became wrong since", NULL},
         NNV_OPTION_VIA(x.c),
         {'k', "filter", NNV_OPT_STRING, &x.c.filter, "GLOB", "the spec of a file with several", NULL},
         NNV_OPTION_TIMEOUT(x.c),

@@ -9,6 +9,7 @@
 #include "harness/cli/cli.h"
 #include "harness/journal/line.h"
 #include "harness/journal/verdict.h"
+#include "harness/runner/ask.h"
 
 static const struct nnv_verb_help help = {
     .usage = "nnvts replay SPEC... --driver NAME|PATH [options]",
@@ -73,6 +74,13 @@ static enum nnv_status report(const char *record, const char *driver, bool json,
     return ok ? NNV_OK : nnv_no_memory(err);
 }
 
+/** A driver that does not open is not the verdict of a case. */
+static enum nnv_status must_open(const struct nnv_run_config *config, struct nnv_arena *arena, struct nnv_err *err) {
+    struct nnv_driver_info info;
+    return nnv_driver_probe(config->driver_path, config->driver_options, nnv_opening_ns(config->timeout_ns, 0), arena,
+                            &info, err);
+}
+
 /** Replays the specs of one file; c->code becomes the worst exit code. */
 static enum nnv_status replay_file(struct nnv_cli *c, const char *versus, const char *path, struct nnv_err *err) {
     struct nnv_run_config config, other;
@@ -85,7 +93,9 @@ static enum nnv_status replay_file(struct nnv_cli *c, const char *versus, const 
     if (s == NNV_OK) s = nnv_cli_config(c, arena, &config, err);
     if (s == NNV_OK) s = nnv_cli_cases(c, &config, &list, err);
     second.specs = path;
+    if (s == NNV_OK) s = must_open(&config, arena, err);
     if (s == NNV_OK && versus) s = nnv_cli_config(&second, arena, &other, err);
+    if (s == NNV_OK && versus) s = must_open(&other, arena, err);
     for (size_t i = 0; s == NNV_OK && i < list.count; i++) {
         char *record = NULL;
         s = nnv_run_one(&config, &list.item[i], &record, err);
@@ -126,7 +136,7 @@ static int run(int argc, char **argv) {
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(x.c),
         NNV_OPTION_VIA(x.c),
-        {0, "versus", NNV_OPT_STRING, &x.versus, "DRIVER", "and on this one; the exit code is that of --driver", NULL},
+        {0, "versus", NNV_OPT_CODE, &x.versus, "DRIVER", "and on this one; the exit code is that of --driver", NULL},
         NNV_OPTION_FILTER(x.c),
         NNV_OPTION_PRECISION(x.c),
         NNV_OPTION_ARITHMETIC(x.c),

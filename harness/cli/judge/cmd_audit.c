@@ -422,10 +422,10 @@ static int run(int argc, char **argv) {
     q.cli.driver = "faulty";
     q.cli.timeout_ns = UINT64_C(3000000000);
     const struct nnv_opt table[] = {
-        {'d', "driver", NNV_OPT_STRING, &q.cli.driver, "NAME|PATH", "the driver with the bugs", NULL},
+        {'d', "driver", NNV_OPT_CODE, &q.cli.driver, "NAME|PATH", "the driver with the bugs", NULL},
         NNV_OPTION_SUITE(q.cli),
         {'b', "bugs", NNV_OPT_STRING, &q.bugs, "GLOB,...", "only these bugs", NULL},
-        {0, "controls", NNV_OPT_STRING, &q.controls, "A,B", "drivers without a bug", NULL},
+        {0, "controls", NNV_OPT_CODE, &q.controls, "A,B", "drivers without a bug", NULL},
         NNV_OPTION_FILTER(q.cli),
         {0, "own", NNV_OPT_FLAG, &q.own, NULL, "run a bug on the suite that is for it, on ops and on device", NULL},
         {0, "quick", NNV_OPT_FLAG, &q.quick, NULL,

@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "base/json_out.h"
+#include "base/words.h"
 #include "harness/cli/cli.h"
 #include "harness/runner/ask.h"
 
@@ -18,7 +19,8 @@ static const struct nnv_verb_help help = {
 };
 
 static void print_line(const char *argument, const struct nnv_driver_info *info) {
-    printf("%-12s %-18s %-10s %-12s level %d\n", argument, info->name, info->version, info->type, info->level);
+    printf("%-12s %-18s %-10s %-12s level %d\n", nnv_shown(argument).s, nnv_shown(info->name).s,
+           nnv_shown(info->version).s, info->type, info->level);
 }
 
 /** A driver that does not open without options, and says which it takes. */
@@ -30,7 +32,7 @@ static enum nnv_status print_needs(const char *argument, const char *const *opti
         nnv_json_string(&j, "argument", argument);
         nnv_json_open(&j, "needs", '[');
     } else {
-        nnv_text_addf(&t, "%-12s", argument);
+        nnv_text_addf(&t, "%-12s", nnv_shown(argument).s);
     }
     for (const char *const *o = options; *o; o++) {
         nnv_text_clear(&form);
@@ -38,7 +40,7 @@ static enum nnv_status print_needs(const char *argument, const char *const *opti
         if (json)
             nnv_json_string(&j, NULL, form.data);
         else
-            nnv_text_addf(&t, "%s%s", o == options ? " needs " : " or ", form.data);
+            nnv_text_addf(&t, "%s%s", o == options ? " needs " : " or ", nnv_shown(form.data).s);
     }
     nnv_text_free(&form);
     nnv_text_add(&t, json ? "]}\n" : "\n");
@@ -70,7 +72,7 @@ static void print_details(const struct nnv_driver_info *info) {
     json_decref(capabilities);
     if (info->options == NULL) return;
     puts("  options:");
-    for (const char *const *o = info->options; *o != NULL; o++) printf("    %s\n", *o);
+    for (const char *const *o = info->options; *o != NULL; o++) printf("    %s\n", nnv_shown(*o).s);
 }
 
 static void add_words(struct nnv_json_out *j, const char *name, const char *const *words) {
@@ -102,7 +104,7 @@ static enum nnv_status show(const struct nnv_cli *c, const char *argument, bool 
     struct nnv_driver_info info;
     enum nnv_status s = nnv_client_resolve(argument, c->arena, &path, &options, err);
     if (s != NNV_OK) return s;
-    s = nnv_driver_probe(path, options, nnv_opening_ns(0, 0), c->arena, &info, err);
+    s = nnv_driver_probe(path, options, nnv_opening_ns(c->timeout_ns, 0), c->arena, &info, err);
     /* What takes options and opens with none of its own needs one. */
     if (s != NNV_OK && !options && info.options && !details) return print_needs(argument, info.options, c->json, err);
     if (s != NNV_OK) return s;
@@ -126,7 +128,13 @@ static enum nnv_status drivers(void *own, struct nnv_err *err) {
 
 static int run(int argc, char **argv) {
     struct nnv_cli c = nnv_cli_defaults();
-    const struct nnv_opt table[] = {NNV_OPTION_JSON(c), NNV_OPTION_VERBOSE(c), NNV_OPTION_END};
+    const struct nnv_opt table[] = {
+        {0, "timeout", NNV_OPT_SECONDS, &c.timeout_ns, "S", "seconds that a driver may take to open, at least 10",
+         NULL},
+        NNV_OPTION_JSON(c),
+        NNV_OPTION_VERBOSE(c),
+        NNV_OPTION_END,
+    };
     return nnv_cli_run(&c, table, &help, 1, argc, argv, drivers, &c);
 }
 

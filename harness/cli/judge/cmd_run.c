@@ -250,7 +250,7 @@ static enum nnv_status run_cases(void *own, struct nnv_err *err) {
     struct nnv_probe *probe = NULL;
     bool interrupted = false;
     size_t bad = 0;
-    if (x->matrix) return nnv_cli_matrix(c, x->matrix, err);
+    if (x->matrix && *x->matrix) return nnv_cli_matrix(c, x->matrix, err);
     enum nnv_status s = nnv_cli_need_driver(c, err);
     if (s == NNV_OK && c->json && x->view.format >= 0)
         s = nnv_fail(err, NNV_INVALID, "--json or --format: there is one stdout");
@@ -376,15 +376,15 @@ static int run(int argc, char **argv) {
         {0, "kernel-log", NNV_OPT_STRING, &x.kernel_log, "FILE|none",
          "a log of the kernel that is followed: a fault in it fails the case; default: /dev/kmsg where it may be read",
          NULL},
-        {0, "reset-hook", NNV_OPT_STRING, &x.reset_hook, "COMMAND",
+        {0, "reset-hook", NNV_OPT_COMMAND, &x.reset_hook, "COMMAND",
          "brings the device back after a crash or hang: run by a shell before the driver is opened again", NULL},
-        {0, "suspend-hook", NNV_OPT_STRING, &x.suspend_hook, "COMMAND",
+        {0, "suspend-hook", NNV_OPT_COMMAND, &x.suspend_hook, "COMMAND",
          "with --stress: suspends the device and resumes it, run by a shell in the middle of each case", NULL},
         {0, "flakes", NNV_OPT_SECONDS, &x.flakes_ns, "S",
          "seconds for trying failures again: does it fail every time, after what? (0: not at all)", NULL},
         {0, "baseline", NNV_OPT_STRING, &x.view.baseline, "RUN", "an earlier run: the report says what changed since",
          NULL},
-        {0, "matrix", NNV_OPT_STRING, &x.matrix, "FILE",
+        {0, "matrix", NNV_OPT_COMMAND, &x.matrix, "FILE",
          "the same run with other options and environments, a column for each section of the file; what differs first",
          NULL},
         {0, "format", NNV_OPT_CHOICE, &x.view.format, "F", "on stdout, in place of the lines for people",

@@ -43,6 +43,8 @@ static void add_default(struct nnv_text *t, const struct nnv_opt *o) {
     case NNV_OPT_LIST:
         break;
     case NNV_OPT_STRING:
+    case NNV_OPT_COMMAND:
+    case NNV_OPT_CODE:
     case NNV_OPT_OUT:
     case NNV_OPT_KEPT:
     case NNV_OPT_OUT_DIR:

@@ -265,7 +265,7 @@ static enum nnv_status ask_plan(void *own, struct nnv_err *err) {
 static int run(int argc, char **argv) {
     struct command x = {.c = nnv_cli_defaults(), .preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER};
     const struct nnv_opt table[] = {
-        {0, "drivers", NNV_OPT_STRING, &x.drivers, "A,B,...",
+        {0, "drivers", NNV_OPT_CODE, &x.drivers, "A,B,...",
          "drivers as of --driver, in order; default: those that the runtime finds (NNVTS_DRIVERS)", NULL},
         {'k', "filter", NNV_OPT_STRING, &x.c.filter, "GLOB", "the spec of this name, where the file holds several",
          NULL},

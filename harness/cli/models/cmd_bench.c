@@ -417,7 +417,7 @@ static int run(int argc, char **argv) {
     b.cli.timeout_ns = UINT64_C(120000000000);
     b.options.preference = ANEURALNETWORKS_PREFER_SUSTAINED_SPEED;
     const struct nnv_opt table[] = {
-        {'d', "driver", NNV_OPT_STRING, &b.cli.driver, "A[,B...]", "drivers; others are compared with the first", NULL},
+        {'d', "driver", NNV_OPT_CODE, &b.cli.driver, "A[,B...]", "drivers; others are compared with the first", NULL},
         {'m', "model", NNV_OPT_STRING, &b.model, "NAME|FILE", "one network (more of them: as arguments)", NULL},
         {0, "data", NNV_OPT_STRING, &b.data, "DIR|NAME",
          "pictures, speech, random, or a folder; default: the network's", NULL},

@@ -293,7 +293,7 @@ static int run(int argc, char **argv) {
     g.options.preference = ANEURALNETWORKS_PREFER_SUSTAINED_SPEED;
     const struct nnv_opt table[] = {
         NNV_OPTION_DRIVER(g.cli),
-        {0, "against", NNV_OPT_STRING, &g.against, "NAME|PATH[:OPTIONS]", "the driver or build to compare with", NULL},
+        {0, "against", NNV_OPT_CODE, &g.against, "NAME|PATH[:OPTIONS]", "the driver or build to compare with", NULL},
         {'m', "model", NNV_OPT_STRING, &g.model, "NAME|FILE", "a network, see nnvts bench --list", NULL},
         {0, "case", NNV_OPT_STRING, &g.expression, "EXPR", "a case of the suites instead, see nnvts list", NULL},
         {0, "pairs", NNV_OPT_U64, &g.pairs, "N", "pairs of turns, at most; eight share their processes", NULL},
