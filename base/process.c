@@ -27,24 +27,114 @@
 
 static const uint64_t GIVE_UP_NS = 5000000000;
 
+/* ----------------------------------------------------- what processes leave behind */
+
 enum { CHILDREN = 1024 };
 
-/* Children that this process made by nnv_process_fork() and has not reaped, in no order; 0: free. What else is a child
- * has been left behind by one of them. */
-static _Atomic pid_t child[CHILDREN];
+/** Processes, in no order; 0: free. */
+struct set {
+    _Atomic pid_t pid[CHILDREN];
+};
 
-static void remember_child(pid_t before, pid_t after) {
+/* Of this process: those that nnv_process_fork() made and that are not reaped; and those that are let be: they were
+ * there before all of those, or cannot be killed. What else is a child was left behind by a process of the first. */
+static struct set child, other;
+static _Atomic pid_t owner; /* of both sets: not the process that a plain fork() made of this one */
+static bool is_forked;      /* by nnv_process_fork(): what is left behind here is ended by its parent */
+static bool stays;          /* nnv_process_let_stay() */
+static int reaper_before;   /* whether this process adopted others before it made any */
+
+static bool replace(struct set *s, pid_t before, pid_t after) {
     for (size_t i = 0; i < CHILDREN; i++) {
         pid_t expected = before;
-        if (atomic_compare_exchange_strong(&child[i], &expected, after)) return;
+        if (atomic_compare_exchange_strong(&s->pid[i], &expected, after)) return true;
     }
-}
-
-static bool is_ours(pid_t pid) {
-    for (size_t i = 0; i < CHILDREN; i++)
-        if (atomic_load(&child[i]) == pid) return true;
     return false;
 }
+
+static bool has(const struct set *s, pid_t pid) {
+    for (size_t i = 0; i < CHILDREN; i++)
+        if (atomic_load(&s->pid[i]) == pid) return true;
+    return false;
+}
+
+static bool is_empty(const struct set *s) {
+    for (size_t i = 0; i < CHILDREN; i++)
+        if (atomic_load(&s->pid[i]) != 0) return false;
+    return true;
+}
+
+static void clear(struct set *s) {
+    for (size_t i = 0; i < CHILDREN; i++) atomic_store(&s->pid[i], 0);
+}
+
+/** Children of the first thread, which also gets what others leave behind. NULL: the kernel does not tell. */
+static FILE *list_children(void) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    return fopen(path, "re");
+}
+
+/** All that is a child now and not in the set of those that were made here is let be. */
+static void let_be(void) {
+    pid_t pid;
+    FILE *f = list_children();
+    while (f != NULL && fscanf(f, "%d", &pid) == 1)
+        if (!has(&child, pid) && !has(&other, pid)) replace(&other, 0, pid);
+    if (f != NULL) fclose(f);
+}
+
+/** As long as children live, what they leave behind becomes a child of this process rather than of init. begin: there
+ * is going to be one more. */
+static void adopt(bool begin) {
+    if (is_forked) return;
+    if (atomic_exchange(&owner, getpid()) != getpid()) clear(&child);
+    const bool alone = is_empty(&child);
+    if (begin && alone) {
+        clear(&other);
+        let_be();
+        prctl(PR_GET_CHILD_SUBREAPER, &reaper_before);
+    }
+    prctl(PR_SET_CHILD_SUBREAPER, !stays && (begin || !alone) ? 1 : reaper_before);
+}
+
+void nnv_process_let_stay(bool stay) {
+    stays = stay;
+    adopt(false);
+}
+
+/** Kills and reaps what was left behind, as far as that has come about; false: there was nothing. */
+static bool end_some(size_t *ended) {
+    bool any = false;
+    pid_t pid;
+    FILE *f = list_children();
+    while (f != NULL && fscanf(f, "%d", &pid) == 1) {
+        if (has(&child, pid) || has(&other, pid)) continue;
+        any = true;
+        kill(pid, SIGKILL);
+        *ended += waitpid(pid, NULL, WNOHANG) != 0;
+    }
+    if (f != NULL) fclose(f);
+    return any;
+}
+
+/** Also what is left behind by what it kills. Returns how many there were. */
+static size_t end_left(void) {
+    const struct timespec nap = {.tv_nsec = 500000};
+    const uint64_t start = nnv_now_ns();
+    size_t n = 0;
+    if (is_forked || stays) return 0;
+    while (end_some(&n)) {
+        if (nnv_now_ns() - start > GIVE_UP_NS) {
+            let_be();
+            break;
+        }
+        nanosleep(&nap, NULL);
+    }
+    return n;
+}
+
+/* ------------------------------------------------------------------------ starting */
 
 static void default_signals(void) {
     struct sigaction a = {.sa_handler = SIG_DFL};
@@ -57,6 +147,7 @@ static void default_signals(void) {
 
 pid_t nnv_process_fork(void) {
     fflush(NULL);
+    adopt(true);
     /* Blocked meanwhile, so that no handler of the parent's runs in the child. */
     sigset_t all, before;
     sigfillset(&all);
@@ -66,14 +157,15 @@ pid_t nnv_process_fork(void) {
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) _exit(0);
-        for (size_t i = 0; i < CHILDREN; i++) atomic_store(&child[i], 0);
+        is_forked = true;
         setpgid(0, 0);
         prctl(PR_SET_DUMPABLE, 1);
         default_signals();
         return 0;
     }
-    if (pid > 0) remember_child(0, pid);
+    if (pid > 0) replace(&child, 0, pid);
     if (pid > 0) setpgid(pid, pid); /* whoever comes first */
+    if (pid < 0) adopt(false);
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = number;
     return pid;
@@ -272,34 +364,19 @@ bool nnv_process_output(char *const *words, size_t most, uint64_t timeout_ns, st
 
 bool nnv_process_ended(pid_t pid, struct nnv_end *end) {
     siginfo_t info = {0};
-    if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+    if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0) {
+        if (info.si_pid != pid) return false;
+        kill(-pid, SIGKILL); /* as long as it is not reaped, the number is no one else's */
+        *end = (struct nnv_end){.code = info.si_code, .status = info.si_status};
+        waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG);
+    } else {
         *end = (struct nnv_end){.code = CLD_EXITED};
-        return errno == ECHILD; /* SIGCHLD is ignored here: how it ended is not known */
+        if (errno != ECHILD) return false; /* else SIGCHLD is ignored here: how it ended is not known */
     }
-    if (info.si_pid != pid) return false;
-    kill(-pid, SIGKILL); /* as long as it is not reaped, the number is no one else's */
-    *end = (struct nnv_end){.code = info.si_code, .status = info.si_status};
-    waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG);
-    remember_child(pid, 0);
+    if (!replace(&child, pid, 0)) return true;
+    end->left = end_left();
+    adopt(false);
     return true;
-}
-
-void nnv_process_adopt(bool adopt) { prctl(PR_SET_CHILD_SUBREAPER, adopt ? 1 : 0); }
-
-size_t nnv_process_kill_left(void) {
-    char path[64];
-    pid_t pid;
-    size_t n = 0;
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-    FILE *f = fopen(path, "re");
-    while (f != NULL && fscanf(f, "%d", &pid) == 1) {
-        if (is_ours(pid)) continue;
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
-        n++;
-    }
-    if (f != NULL) fclose(f);
-    return n;
 }
 
 void nnv_process_kill(pid_t pid) {

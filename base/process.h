@@ -4,6 +4,7 @@
 #define NNV_BASE_PROCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -17,12 +18,17 @@ struct nnv_end {
     int status;          /**< exit code or signal */
     bool timed_out;      /**< it was killed at its deadline */
     uint64_t timeout_ns; /**< that it had */
+    size_t left;         /**< processes that were left behind, and were ended with it */
 };
 
 /**
  * Forks a process in a group of its own, with flushed streams. In the child (0 is returned) signals have their
  * default actions; it dies with its parent. Other processes of the user may trace it, also if they may not trace the
  * parent. -1 with errno if that is not possible.
+ * As long as such children live, what they leave behind, in whatever group or session, becomes a child of this process,
+ * and nnv_process_ended() ends it; then this is as it was before. Children that were there before are let be; others
+ * are not to be made meanwhile unless they are waited for at once. Where this process is itself made so, all that is
+ * left to its parent. One thread at a time may make and end such processes.
  */
 pid_t nnv_process_fork(void);
 /**
@@ -38,17 +44,12 @@ void nnv_process_protect_parent(void);
  */
 void nnv_process_sandbox(int log);
 /**
- * True if the process has ended: then what is left of its group is killed, it is reaped, and *end is set. Does not
- * wait.
+ * True if the process has ended: then it is reaped, what it and others that live have left behind is killed and reaped
+ * too, and *end is set. Does not wait for the process.
  */
 bool nnv_process_ended(pid_t pid, struct nnv_end *end);
-/**
- * From now on (or no more) what children leave behind when they end, in whatever group or session, becomes a child of
- * this process; nnv_process_kill_left() ends and reaps it: children that nnv_process_fork() did not make.
- */
-void nnv_process_adopt(bool adopt);
-/** Returns how many there were. Forks may be left out while another thread forks. */
-size_t nnv_process_kill_left(void);
+/** From now on (or no more) what processes leave behind outside of their group stays: for a command of the user. */
+void nnv_process_let_stay(bool stay);
 /** Kills the process and its group; stopped ones too. It is still to be reaped. */
 void nnv_process_kill(pid_t pid);
 /**

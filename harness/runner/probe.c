@@ -205,6 +205,7 @@ enum nnv_status nnv_probe_end(struct nnv_probe *p, struct nnv_arena *arena, stru
         bool failed = false;
         info->options = unpack(card->options, arena, &failed);
     }
+    info->left = p->ask.end.left;
     return st;
 }
 

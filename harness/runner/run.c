@@ -301,6 +301,17 @@ static void apply(struct nnv_expectations *x, const struct nnv_run_config *confi
     nnv_expect_apply(x, config->driver, driver->name, driver->version, driver->level, day);
 }
 
+/** Waits for what the driver says of itself. */
+static enum nnv_status hear(struct run *r, struct nnv_probe *probe, struct nnv_arena *arena,
+                            struct nnv_driver_info *driver, struct nnv_err *err) {
+    char text[96];
+    const enum nnv_status st = nnv_probe_end(probe, arena, driver, err);
+    snprintf(text, sizeof text, "the driver, when it was asked, left %zu processes behind: they were ended",
+             driver->left);
+    if (driver->left > 0) on_note(r, text);
+    return st;
+}
+
 /** Tells the first suite of the cases that wants to know. */
 static enum nnv_status meet(const struct nnv_run_options *o, struct nnv_text *said, struct nnv_err *err) {
     for (uint32_t i = 0; i < o->count; i++) {
@@ -329,7 +340,7 @@ enum nnv_status nnv_run(const struct nnv_run_options *options, bool *interrupted
     struct nnv_arena *arena = nnv_arena_new();
     enum nnv_status st = arena != NULL ? nnv_journal_check(options->cases, options->count, err) : nnv_no_memory(err);
     if (st == NNV_OK && probe == NULL) st = nnv_run_probe(config, &own, err);
-    if (st == NNV_OK) st = nnv_probe_end(probe != NULL ? probe : own, arena, &driver, err);
+    if (st == NNV_OK) st = hear(&r, probe != NULL ? probe : own, arena, &driver, err);
     nnv_probe_free(own);
     if (st == NNV_OK && config->coverage != NULL)
         st = nnv_coverage_begin(config->coverage, config->driver, config->driver_path, driver.edges, config->out, err);

@@ -56,10 +56,11 @@ struct nnv_driver_info {
     const char *const
         *libraries;     /**< files that were loaded with the driver, beside its own; NULL-terminated, or NULL */
     const char *graphs; /**< what random graphs are made of: "58 of 412 operations x types"; NULL: of all */
+    size_t left;        /**< processes that it left behind when it was asked; they were ended */
 };
 /**
  * Opens the driver in a process of its own, which has timeout_ns (see nnv_opening_ns()), and describes it. NNV_INVALID:
- * it can't be opened; then *info holds the options that it takes, if it lists them, and nothing else.
+ * it can't be opened; then *info holds the options that it takes, if it lists them, what was left, and nothing else.
  */
 NNV_USE_RESULT enum nnv_status nnv_driver_probe(const char *path, const char *options, uint64_t timeout_ns,
                                                 struct nnv_arena *arena, struct nnv_driver_info *info,

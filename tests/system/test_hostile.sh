@@ -148,13 +148,45 @@ test_exchanged_folder() {
     [ -n "$(ls out.stolen/dumps)" ] || fail "no dumps"
 }
 
+# none_left PATTERN WHAT
+none_left() {
+    [ -z "$(pgrep -f -- "$1")" ] || fail "$2: a process of the driver lives on"
+}
+
 # What a driver starts ends with its worker, in whatever session it hides.
 test_children() {
     for mode in daemon children; do
         check 0 timeout 60 nnvts run --driver "$HOSTILE:$mode#19" --filter 'ops/RELU/float32/rank*' --out out
         has "$ERR" "processes of the driver behind: they were ended"
-        [ -z "$(pgrep -f "hostile.so:$mode")" ] || fail "$mode: a process of the driver lives on"
+        none_left "hostile.so:$mode" "$mode"
     done
+}
+
+# So does what it starts in any other process, whatever the verb: while it is loaded, opened and closed.
+test_daemons() {
+    local verb spec driver=$PWD/daemons.so
+    cp "$HOSTILE" "$driver"
+    check 0 nnvts run -d cpu -k ops/RELU/float32/rank2/0 --keep-passes 1 -o kept
+    spec=$(find kept/dumps -name '*.json')
+    for verb in "drivers $driver:open-daemon" "plan $spec --drivers $driver:open-daemon" \
+        "run -d $driver:open-daemon -k ops/RELU/float32/rank2/0 -o out" \
+        "explain $spec -d $driver:open-daemon" "bisect $spec -d $driver:open-daemon" \
+        "fuzz -d $driver:open-daemon --time 0.1 -o fuzz" \
+        "bench -d $driver:open-daemon --model $spec --time 0.01 -o bench" \
+        "datasheet -d $driver:open-daemon --time-budget 0.01 -o sheet" \
+        "run -d $driver:close-daemon -k ops/RELU/float32/rank2/0 -o out"; do
+        timeout 60 nnvts $verb >"$OUT" 2>"$ERR" </dev/null || [ $? -le 2 ] || fail "$verb"
+        none_left "$driver" "$verb"
+        [[ $verb != run*open* ]] || has "$ERR" "the driver, when it was asked, left 1 processes behind: they were ended"
+    done
+    has "$ERR" "worker 1 left 1 processes of the driver behind: they were ended"
+    for verb in "drivers $driver:none" "explain $spec -d $driver:none"; do
+        HOSTILE_LOADED=daemon check 0 timeout 60 nnvts $verb
+        none_left "$driver" "$verb"
+    done
+    # What a check of the user's leaves, too.
+    check 2 timeout 60 nnvts bisect "$spec" --check "setsid -f tail -f $PWD/kept/journal.jsonl; sleep 0.1; true"
+    none_left "tail -f $PWD" "bisect --check"
 }
 
 # A driver that dies or hangs when it is closed is found, whatever was selected.

@@ -15,7 +15,7 @@ enum nnv_status nnv_hook(const char *option, const char *command, const char *wh
                          struct nnv_err *err) {
     struct nnv_end end;
     char how[64];
-    nnv_process_adopt(false); /* what the command starts may stay */
+    nnv_process_let_stay(true);
     const pid_t pid = nnv_process_fork();
     if (pid == 0) {
         setenv("NNVTS_CASE", name, 1);
@@ -24,9 +24,10 @@ enum nnv_status nnv_hook(const char *option, const char *command, const char *wh
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
         _exit(127);
     }
-    if (pid < 0) return nnv_fail(err, NNV_IO, "%s: cannot start a process: %s", option, strerror(errno));
-    nnv_process_wait(pid, PATIENCE_NS, &end);
-    nnv_process_adopt(true);
+    const int number = errno;
+    if (pid > 0) nnv_process_wait(pid, PATIENCE_NS, &end);
+    nnv_process_let_stay(false);
+    if (pid < 0) return nnv_fail(err, NNV_IO, "%s: cannot start a process: %s", option, strerror(number));
     if (!end.timed_out && end.code == CLD_EXITED && end.status == 0) return NNV_OK;
     return nnv_fail(err, NNV_IO, "%s: '%s' %s", option, command, nnv_end_text(&end, how));
 }

@@ -234,9 +234,8 @@ static enum nnv_status look_after(struct nnv_pool *p, struct nnv_pool_slot *s, b
         return st;
     }
     *news = true;
-    const size_t left = nnv_process_kill_left();
-    if (left > 0)
-        nnv_pool_note(p, "worker %u left %zu processes of the driver behind: they were ended", s->w.number, left);
+    if (end.left > 0)
+        nnv_pool_note(p, "worker %u left %zu processes of the driver behind: they were ended", s->w.number, end.left);
     if (st == NNV_OK) st = nnv_pool_worker_ended(p, s, &end, err);
     if (st == NNV_OK && s->w.coverage != NULL) st = nnv_coverage_add(p->o->config->coverage, s->w.coverage, err);
     nnv_worker_free(&s->w);
@@ -432,9 +431,7 @@ enum nnv_status nnv_pool_run(const struct nnv_pool_options *o, bool *interrupted
         const int traceable = prctl(PR_GET_DUMPABLE);
         nnv_signals_take(&signals, p.hub);
         prctl(PR_SET_DUMPABLE, 0); /* workers are the same user's, and may not trace or read this process */
-        nnv_process_adopt(true);
         st = run_all(&p, interrupted, err);
-        nnv_process_adopt(false);
         prctl(PR_SET_DUMPABLE, traceable);
         nnv_signals_give_back(&signals);
     }

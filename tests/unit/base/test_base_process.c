@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program prints, and what a process may not do to its parent. */
+/* What a program prints, what a process may not do to its parent, and what becomes of what it leaves behind. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/process.h"
@@ -170,9 +172,146 @@ static void test_pause(void **state) {
     assert_int_equal(pause.ns, 6000000);
 }
 
+/* ------------------------------------------------------ what processes leave behind */
+
+enum { LIVES_MS = 100 };
+
+static _Noreturn void wait_for_signal(void) {
+    for (;;) pause();
+}
+
+/** Makes two processes for which nobody waits, one the child of the other, each in a session of its own. Both hold the
+ * end of a pipe, write to it, and end when nobody can read it any more. */
+static void leave_two(int to) {
+    const pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        if (fork() != 0) _exit(0);
+        if (fork() == 0) setsid();
+        struct pollfd end = {.fd = to};
+        if (write(to, "x", 1) == 1) poll(&end, 1, -1);
+        _exit(1);
+    }
+    waitpid(child, NULL, 0);
+}
+
+/** A process that leaves two behind and ends, or waits for a signal. They are there when this returns. */
+static pid_t fork_one(bool ends, int *from) {
+    char told;
+    int pipe[2];
+    assert_int_equal(pipe2(pipe, O_CLOEXEC), 0);
+    const pid_t pid = nnv_process_fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        close(pipe[0]);
+        leave_two(pipe[1]);
+        close(pipe[1]);
+        if (ends) _exit(0);
+        wait_for_signal();
+    }
+    close(pipe[1]);
+    *from = pipe[0];
+    for (int i = 0; i < 2; i++) assert_int_equal(read(*from, &told, 1), 1);
+    return pid;
+}
+
+/** Whether some process holds the other end of the pipe so long. */
+static bool lives(int from, int ms) {
+    struct pollfd end = {.fd = from};
+    return poll(&end, 1, ms) == 0;
+}
+
+static bool adopts(void) {
+    int on = -1;
+    prctl(PR_GET_CHILD_SUBREAPER, &on);
+    return on == 1;
+}
+
+/* What a process left behind ends with it, however it ends, and nothing else does. */
+static void test_left_behind(void **state) {
+    (void)state;
+    struct nnv_end end;
+    int from;
+    const pid_t before = fork(), neighbour = before > 0 ? nnv_process_fork() : before;
+    if (before == 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (neighbour == 0) wait_for_signal();
+    for (int ends = 0; ends < 2; ends++) {
+        const pid_t pid = fork_one(ends == 1, &from);
+        assert_true(adopts());
+        nnv_process_wait(pid, ends == 1 ? ENOUGH_NS : 1000000, &end);
+        assert_int_equal(end.timed_out, ends == 0);
+        assert_int_equal(end.left, 2);
+        assert_false(lives(from, 0));
+        close(from);
+    }
+    assert_int_equal(waitpid(before, NULL, WNOHANG), 0);
+    assert_false(nnv_process_ended(neighbour, &end));
+    assert_true(adopts()); /* until none lives */
+    nnv_process_wait(neighbour, 0, &end);
+    assert_int_equal(end.left, 0);
+    assert_false(adopts());
+    for (int before_it = 1; before_it >= 0; before_it--) {
+        prctl(PR_SET_CHILD_SUBREAPER, before_it);
+        nnv_process_wait(fork_one(true, &from), ENOUGH_NS, &end);
+        assert_int_equal(adopts(), before_it);
+        close(from);
+    }
+    kill(before, SIGKILL);
+    assert_int_equal(waitpid(before, NULL, 0), before);
+}
+
+/** 0: what a process of this one leaves behind is its parent's. */
+static int fork_again(void) {
+    struct nnv_end end = {.code = CLD_KILLED};
+    const pid_t child = fork(), pid = child > 0 ? nnv_process_fork() : -1; /* as a driver and its helper */
+    if (child == 0) wait_for_signal();
+    if (pid == 0) _exit(adopts() ? 1 : 3);
+    const bool alone = !adopts();
+    nnv_process_wait(pid, ENOUGH_NS, &end);
+    return alone && end.status == 3 && end.left == 0 && waitpid(child, NULL, WNOHANG) == 0 ? 0 : 1;
+}
+
+/* A process in which a driver runs takes over nothing, and ends no process that the driver has started. */
+static void test_left_to_the_parent(void **state) {
+    (void)state;
+    struct nnv_end end;
+    const pid_t pid = nnv_process_fork();
+    assert_true(pid >= 0);
+    if (pid == 0) _exit(fork_again());
+    nnv_process_wait(pid, ENOUGH_NS, &end);
+    assert_int_equal(end.code, CLD_EXITED);
+    assert_int_equal(end.status, 0);
+    assert_int_equal(end.left, 1);
+}
+
+/* What a command of the user starts stays, also while a driver's process lives, of which nothing stays. */
+static void test_left_to_stay(void **state) {
+    (void)state;
+    struct nnv_end end;
+    int of_driver, of_user;
+    const pid_t driver = fork_one(false, &of_driver);
+    nnv_process_let_stay(true);
+    assert_false(adopts());
+    nnv_process_wait(fork_one(true, &of_user), ENOUGH_NS, &end);
+    assert_int_equal(end.left, 0);
+    nnv_process_let_stay(false);
+    assert_true(adopts());
+    nnv_process_wait(driver, 0, &end);
+    assert_int_equal(end.left, 2);
+    assert_false(lives(of_driver, 0));
+    assert_true(lives(of_user, LIVES_MS));
+    close(of_driver);
+    close(of_user);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_output), cmocka_unit_test(test_no_output),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_output),
+                                       cmocka_unit_test(test_no_output),
                                        cmocka_unit_test(test_signal_names),
-                                       cmocka_unit_test(test_parent_is_out_of_reach), cmocka_unit_test(test_pause)};
+                                       cmocka_unit_test(test_parent_is_out_of_reach),
+                                       cmocka_unit_test(test_pause),
+                                       cmocka_unit_test(test_left_behind),
+                                       cmocka_unit_test(test_left_to_the_parent),
+                                       cmocka_unit_test(test_left_to_stay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
