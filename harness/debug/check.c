@@ -75,10 +75,12 @@ enum nnv_status nnv_check_judge(const char *command, const struct nnv_spec *spec
     enum nnv_status st = write_spec(spec, path, err);
     if (st != NNV_OK) return st;
     fill_in(command, path, &filled);
+    nnv_process_let_stay(true); /* a server that it starts serves the next one too */
     const pid_t pid = filled.failed ? -1 : nnv_process_fork();
     if (pid == 0) run_shell(filled.data);
+    if (pid > 0) nnv_process_wait(pid, timeout_ns, &end);
+    nnv_process_let_stay(false);
     if (pid > 0) {
-        nnv_process_wait(pid, timeout_ns, &end);
         read_end(&end, opinion);
         if (end.code == CLD_EXITED && (end.status == NOT_EXECUTABLE || end.status == NOT_FOUND) && !end.timed_out)
             st = nnv_fail(err, NNV_INVALID, "--check: '%s' cannot be run: the shell ended with %d, %s", filled.data,
