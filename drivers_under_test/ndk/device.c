@@ -243,6 +243,7 @@ static enum nnvts_status get_supported_operations(struct nnvts_device *self, con
     } else if (st == NNVTS_STATUS_NONE) { /* before level 3 nobody could ask */
         st = ndk_try_compile(d, built.models[0]);
         memset(supported, st == NNVTS_STATUS_NONE, model->main.operation_count * sizeof *supported);
+        if (st == NNVTS_STATUS_GENERAL_FAILURE) st = NNVTS_STATUS_NONE; /* that is the answer */
     }
     ndk_model_free(&built);
     return st;

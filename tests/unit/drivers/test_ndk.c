@@ -174,6 +174,16 @@ static void test_old_library(void **state) {
     assert_int_equal(c.result.shape_count, 0); /* it can't tell */
     ndk_check_sums(y);
     p->release(p);
+    /* It can't be asked what it supports: what it compiles. */
+    struct net sum = {0}, n = {0};
+    bool supported = false;
+    ndk_make_add(&sum, NULL);
+    assert_int_equal(d->get_supported_operations(d, finish(&sum), &supported), NNVTS_STATUS_NONE);
+    assert_true(supported);
+    const uint32_t in = input(&n, F32, DIMS(3)), out = output(&n, F32, DIMS(3));
+    operation(&n, ANEURALNETWORKS_TANH, LIST(in), LIST(out));
+    assert_int_equal(d->get_supported_operations(d, finish(&n), &supported), NNVTS_STATUS_NONE);
+    assert_false(supported);
     d->release(d);
 }
 
