@@ -196,7 +196,7 @@ static void announce_extension(struct nnv_fuzz_image *m, uint32_t prefix) {
     m->model.extensions = list;
 }
 
-static bool model_field(struct nnv_fuzz_image *m, const struct nnv_fuzz_mutation *x) {
+static void model_field(struct nnv_fuzz_image *m, const struct nnv_fuzz_mutation *x) {
     struct nnvts_model *model = &m->model;
     if (x->kind == NNV_FUZZ_SPLICE) {
         splice(m, x);
@@ -219,10 +219,7 @@ static bool model_field(struct nnv_fuzz_image *m, const struct nnv_fuzz_mutation
         m->prepare.priority = x->value;
     } else if (x->kind == NNV_FUZZ_PREPARE_LATE) {
         m->prepare.deadline_ns = 1;
-    } else {
-        return false;
     }
-    return true;
 }
 
 /* ------------------------------------------------------------------- requests */
@@ -293,9 +290,9 @@ void nnv_fuzz_apply(struct nnv_fuzz_image *m, const struct nnv_fuzz_input *input
     for (uint32_t i = 0; i < input->count && !m->failed; i++) {
         const struct nnv_fuzz_mutation *x = &input->mutation[i];
         if (x->kind >= NNV_FUZZ_ARGUMENT_NONE) continue;
-        if (pool_field(m->model.pools, m->model.pool_count, x, NNV_FUZZ_POOL_KIND) || model_field(m, x)) continue;
+        if (pool_field(m->model.pools, m->model.pool_count, x, NNV_FUZZ_POOL_KIND)) continue;
         if (operand_word(m, x) || operand_list(m, x) || operation_field(m, x)) continue;
-        (void)subgraph_field(m, x);
+        if (!subgraph_field(m, x)) model_field(m, x);
     }
     nnv_fuzz_image_request(m);
     for (uint32_t i = 0; i < input->count && !m->failed; i++) {
