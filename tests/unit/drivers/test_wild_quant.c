@@ -67,6 +67,8 @@ static void weights(void **state) {
         SPARED("activation-bound-wraps", RELU6, X({U8(0.5f, 10), OF(2), BYTES(30, 250)}), Y(U8(0.5f, 10), OF(2))),
         SHOWS("activation-bound-wraps", ADD, X(T(U8(0.5f, 10), 8), T(U8(0.5f, 0), 8), N(2)), Y(U8(0.005f, 99), OF(8))),
         SPARED("activation-bound-wraps", ADD, X(T(U8(0.5f, 10), 8), T(U8(0.5f, 0), 8), N(1)), Y(U8(0.005f, 99), OF(8))),
+        /* The upper bound is 1: code 200. */
+        SPARED("activation-bound-wraps", ADD, X(T(U8(0.5f, 10), 8), T(U8(0.5f, 0), 8), N(2)), Y(U8(0.01f, 100), OF(8))),
         SHOWS("pad-value-positive", PAD_V2,
               X({S8(0.5f, 3), OF(2), SIGNED(1, 2)}, {I32, CONSTANT | OF(1, 2), INTS(1, 1)}, N(-5)),
               Y(S8(0.5f, 3), OF(4))),

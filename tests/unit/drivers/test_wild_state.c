@@ -439,7 +439,31 @@ static void closed_by_another(void **state) {
     a->release(a);
 }
 
+/** An execution that misses its deadline for ever has no shapes to tell of. */
+static void missed_for_ever(void **state) {
+    (void)state;
+    struct nnvts_device *d = open_driver("faulty", "reusable-missed,over=cpu");
+    struct nnvts_prepared_model *p = abs_of(d, 4);
+    struct nnvts_execution *x = NULL;
+    struct call c = {0};
+    float y[4] = {0};
+    count_from(1);
+    give(&c, numbers, 16);
+    take(&c, y, sizeof y);
+    assert_int_equal(p->create_execution(p, ready(&c), &plain, &x), NNVTS_STATUS_NONE);
+    assert_int_equal(x->execute(x, NNVTS_NO_TIME, &c.result), NNVTS_STATUS_NONE);
+    assert_int_equal(c.result.shape_count, 1);
+    assert_int_equal(x->execute(x, 1, &c.result), NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT);
+    c.result.shape_count = 1; /* room for one */
+    assert_int_equal(x->execute(x, NNVTS_NO_TIME, &c.result), NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT);
+    assert_int_equal(c.result.shape_count, 0);
+    x->release(x);
+    p->release(p);
+    d->release(d);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(courses), cmocka_unit_test(closed_by_another)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(courses), cmocka_unit_test(closed_by_another),
+                                       cmocka_unit_test(missed_for_ever)};
     return cmocka_run_group_tests_name("planted bugs of state, order and requests", tests, NULL, NULL);
 }
