@@ -343,6 +343,30 @@ static void scales_by_two(void **state) {
     }
 }
 
+/** Places of the last two axes as one are mixed up where there are more, and both have more than one. */
+static void last_axes_as_one(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t rank, dims[3];
+        bool mixed;
+    } rows[] = {{3, {2, 3, 4}, true}, {3, {2, 3, 1}, false}, {3, {2, 1, 4}, false}, {2, {3, 4}, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct nnv_fault_list l = {.arena = arena};
+        struct nnv_builder b = {.arena = arena, .seed = 1};
+        const uint32_t x = nnv_builder_tensor(&b, FLOATS, rows[i].rank, rows[i].dims, NNV_SUBGRAPH_INPUT),
+                       y = nnv_builder_tensor(&b, FLOATS, rows[i].rank, rows[i].dims, NNV_SUBGRAPH_OUTPUT);
+        nnv_builder_add(&b, ANEURALNETWORKS_RELU, 1, &x, y);
+        take(&b, x, y);
+        nnv_generate_tensors(&l, calls[0]);
+        bool mixed = false;
+        for (size_t k = 0; k < l.count; k++) {
+            mixed |= strncmp(l.item[k].words, "input, axes 1 and 2 as one: ", 28) == 0;
+            assert_true(mixed || strstr(l.item[k].words, "as one") == NULL);
+        }
+        assert_int_equal(mixed, rows[i].mixed);
+    }
+}
+
 static void not_rescaled(void **state) {
     (void)state;
     take_joined(10);
@@ -550,6 +574,7 @@ int main(void) {
         cmocka_unit_test(padding_of_dilated_filters),
         cmocka_unit_test(padding_of_another_dilation),
         cmocka_unit_test(scales_by_two),
+        cmocka_unit_test(last_axes_as_one),
         cmocka_unit_test(not_rescaled),
         cmocka_unit_test(scalars_change_places),
         cmocka_unit_test(truth_values_are_turned),

@@ -160,6 +160,26 @@ static void two_operations(void **state) {
     assert_fault("operands-swapped", 1);
 }
 
+/** Two outputs, the second of which is not compared: what it holds is neither right nor wrong. */
+static void one_ignored(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = read_spec(SPEC(F32("3", IN, "2,3,4") "," F32("3", CONST, "1,2,5") "," INT(
+                                                     "0") "," F32("3", OUT, "1,1,-1") "," F32("3", OUT, "3,5,9"),
+                                                 OP("SUB", "0,1,2", "3") "," OP("ADD", "0,1,2", "4"), "0", "3,4"));
+    struct nnv_value both[2] = {spec->outputs[0], spec->outputs[1]};
+    both[1].data = (float[]){99, 5, -7};
+    const struct nnv_explain_answers answers = {.count = 1, .outputs = {both}};
+    spec->model.main.operands[4].ignored = true;
+    explain_all(spec, &answers);
+    assert_int_equal(found.kind, NNV_EXPLAINED_RIGHT);
+    assert_int_equal(found.compared, 3);
+    assert_int_equal(found.wrong, 0);
+    spec->model.main.operands[4].ignored = false;
+    explain_all(spec, &answers);
+    assert_int_equal(found.compared, 6);
+    assert_int_equal(found.wrong, 2);
+}
+
 static void not_written(void **state) {
     (void)state;
     const struct nnv_spec *spec = read_spec(DIFFERENCE);
@@ -525,6 +545,17 @@ static void work_is_counted(void **state) {
     const uint64_t one = nnv_explain_work(&model);
     input[0] = 50;
     assert_true(nnv_explain_work(&model) >= one + UINT64_C(49) * 200 * 100);
+
+    /* Each of 400 numbers is a sum of as many products as a filter has taps: 1 * 1 * 2, then 3 * 3 * 2. */
+    uint32_t image[] = {1, 10, 10, 2}, filter[] = {4, 1, 1, 2}, bias[] = {4}, made[] = {1, 10, 10, 4};
+    uint32_t of_conv[] = {0, 1, 2}, out[] = {3};
+    struct nnv_operand tensors[] = {
+        {.rank = 4, .dims = image}, {.rank = 4, .dims = filter}, {.rank = 1, .dims = bias}, {.rank = 4, .dims = made}};
+    struct nnv_operation conv = {.type = ANEURALNETWORKS_CONV_2D, .nin = 3, .in = of_conv, .nout = 1, .out = out};
+    model.main = (struct nnv_subgraph){.noperands = 4, .operands = tensors, .noperations = 1, .operations = &conv};
+    const uint64_t point = nnv_explain_work(&model);
+    filter[1] = filter[2] = 3;
+    assert_true(nnv_explain_work(&model) >= point + UINT64_C(400) * (18 - 2));
 }
 
 int main(void) {
@@ -536,6 +567,7 @@ int main(void) {
         cmocka_unit_test(two_that_are_the_same),
         cmocka_unit_test(quantisation),
         cmocka_unit_test(two_operations),
+        cmocka_unit_test(one_ignored),
         cmocka_unit_test(not_written),
         cmocka_unit_test(moved_with_its_bound),
         cmocka_unit_test(written_after_all),
