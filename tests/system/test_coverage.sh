@@ -59,6 +59,21 @@ test_gcov() {
     [ "$(edges fuzzed lines_reached)" -gt 0 ] || fail "nothing is reached"
     [ -z "$(find . -name '*.gcda' ! -path '*/gcov/*')" ] || fail "counts beside the driver"
 }
+# A path that the compiler was given from its folder on means a file there: two of one name are two.
+test_gcov_of_two_folders() {
+    command -v gcov >/dev/null || skip "no gcov here"
+    mkdir one two
+    cp "$ROOT/drivers_under_test/template/template.c" one/
+    echo 'int never_called(void) { return 1; }' >two/template.c
+    local folder
+    for folder in one two; do
+        (cd $folder && gcc -std=c17 -O0 -g -fPIC --coverage -I "$ROOT/include" -c template.c)
+    done
+    gcc -shared --coverage -o npu.so one/template.o two/template.o "$NNVTS_BUILD/lib/libnnvts-rules.a" -lm
+    check 0 nnvts run --driver ./npu.so --coverage --suite device --filter device/version --out run
+    has run/coverage.json '"file": "one/template.c"'
+    has run/coverage.json '"file": "two/template.c"'
+}
 # Of a worker that dies is told what it reached until then.
 test_a_crash_is_told() {
     command -v clang >/dev/null || skip "no clang here: it makes the drivers that count"
