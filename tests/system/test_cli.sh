@@ -188,6 +188,18 @@ test_cases_and_failed() {
     grep -q '^faulty:beta-ignored: FAIL ' "$OUT" || fail "no line of the driver"
     grep -q '^cpu: PASS ' "$OUT" || fail "no line of the other"
 }
+# labels.txt has a line for each class, in the order of their numbers: what the models' outputs stand for.
+test_data_pictures() {
+    check 0 nnvts data pictures --count 3 -o figures
+    has "$OUT" "3 pictures of 10 classes in figures"
+    same "$(tr '\n' ' ' <figures/labels.txt)" "disc ring square triangle cross star crescent arrow bars corner "
+    same "$(cut -f 1 figures/index.tsv | tr '\n' ' ')" "000000.png 000001.png 000002.png "
+    local name class
+    while IFS=$'\t' read -r name class; do
+        [ -s "figures/$name" ] || fail "no $name"
+        grep -qx "$class" figures/labels.txt || fail "$name is a $class"
+    done <figures/index.tsv
+}
 test_unwritable_folder() { check 2 nnvts run --driver cpu --suite device --out /proc/nnvts; one_error "/proc/nnvts"; }
 test_foreign_journal() {
     mkdir out

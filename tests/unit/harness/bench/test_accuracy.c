@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "harness/bench/accuracy.h"
+#include "harness/bench/row.h"
 #include "mlts/data/pictures.h"
 #include "mlts/data/speech.h"
 #include "reference/model/builder.h"
@@ -129,6 +130,30 @@ static void classifiers(void **state) {
     at(&f->driver, 3)[0] = NAN;
     compare(f);
     assert_true(isinf(a->largest_error));
+}
+
+static double told(const json_t *accuracy, const char *member) {
+    return json_real_value(json_object_get(accuracy, member));
+}
+
+/** Errors of 0.75 in 4 of 40 items of 10 classes, where the largest number is 0.5. */
+static void errors_are_told(void **state) {
+    struct fixture *f = *state;
+    classified(f, 4);
+    const struct nnv_bench_row row = {.network = "net",
+                                      .origin = "a test",
+                                      .data = "pictures",
+                                      .driver = "toy",
+                                      .scenario = "offline",
+                                      .mode = "sync",
+                                      .has_accuracy = true,
+                                      .accuracy_state = NNV_BENCH_DONE,
+                                      .accuracy = f->accuracy};
+    json_t *j = nnv_bench_row_json(&row, 0);
+    const json_t *a = json_object_get(j, "accuracy");
+    assert_true(fabs(told(a, "largest_error") - 0.75) < 1e-6);
+    assert_true(fabs(told(a, "psnr_db") - 10 * log10(0.5 * 0.5 / (4 * 0.75 * 0.75 / (ITEMS * 10)))) < 1e-6);
+    json_decref(j);
 }
 
 static void better_is_not_worse(void **state) {
@@ -305,6 +330,7 @@ int main(int argc, char **argv) {
     snprintf(folder, sizeof folder, "%.*s/../drivers", (int)(slash ? slash - argv[0] : 1), slash ? argv[0] : ".");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(classifiers, setup, teardown),
+        cmocka_unit_test_setup_teardown(errors_are_told, setup, teardown),
         cmocka_unit_test_setup_teardown(better_is_not_worse, setup, teardown),
         cmocka_unit_test_setup_teardown(spellers, setup, teardown),
         cmocka_unit_test_setup_teardown(restorers, setup, teardown),
