@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_tflite_import.c Arithmetic and sums of products of TensorFlow Lite as NNAPI's, with values worked by
  * hand. */
+#include "mlts/convert/convert.h"
 #include "tests/kit/tflite.h"
 
 /* --------------------------------------------------------------- one after the other */
@@ -271,11 +272,38 @@ static void pools_and_resizing(void **state) {
     expect_output(f, GIVEN(1, 2, 3), 0, NUMBERS(1.0 / 6, 2.0 / 15, 3.0 / 14));
 }
 
+static void nowhere(const struct nnv_cv *c, char *text, size_t room) {
+    (void)c;
+    snprintf(text, room, "operator 7");
+}
+
+/** Constants may have as many bytes as the file may make, and not one more. */
+static void room_for_constants(void **state) {
+    static const struct nnv_cv_front front = {.place = nowhere};
+    static const struct {
+        size_t bytes[2];
+        bool fits[2];
+    } rows[] = {{{8, 1}, {true, false}}, {{5, 3}, {true, true}}, {{5, 4}, {true, false}}, {{SIZE_MAX, 1}, {0}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct nnv_cv_file file = {.front = &front, .most_constant = 8};
+        struct nnv_cv c = {.all = &file};
+        size_t bytes = 0;
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(nnv_cv_room(&c, rows[i].bytes[k]), rows[i].fits[k]);
+            if (rows[i].fits[k]) bytes += rows[i].bytes[k];
+        }
+        assert_int_equal(file.constant, bytes);
+        assert_int_equal(file.status, rows[i].fits[1] ? NNV_OK : NNV_INVALID);
+        if (!rows[i].fits[1]) assert_non_null(strstr(file.err.text, "operator 7: constants of more than 8 bytes"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(arithmetic),      CASE(functions),          CASE(functions_with_options),
         CASE(comparisons),     CASE(convolutions),       CASE(quantised_convolution),
-        CASE(matrix_products), CASE(pools_and_resizing),
+        CASE(matrix_products), CASE(pools_and_resizing), cmocka_unit_test(room_for_constants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -262,6 +262,38 @@ static void fences(void **state) {
     }
 }
 
+/* ------------------------------------------------------------------- constants */
+
+static enum nnvts_status fake_sync(struct nnvts_prepared_model *self, const struct nnvts_request *r,
+                                   const struct nnvts_execution_config *c, struct nnvts_execution_result *answer) {
+    (void)self, (void)c;
+    write_answer(r);
+    answer->shape_count = 0;
+    return NNVTS_STATUS_NONE;
+}
+
+/** All values of the model are overwritten, and what stands behind them is not. */
+static void overwritten_constants(void **state) {
+    (void)state;
+    enum { BYTES = 298, BEHIND = 2 };
+    struct nnvts_prepared_model p = {.struct_size = sizeof p, .execute = fake_sync};
+    uint8_t values[BYTES + BEHIND];
+    const struct nnv_exec_case *c = nnv_exec_memory.cases;
+    while (strcmp(c->name, "constants_gone") != 0) c++;
+    begin(WELL);
+    memset(values, 0x55, sizeof values);
+    x.prepared = &p;
+    x.fixture.model.operand_values = values;
+    x.fixture.model.operand_values_bytes = BYTES;
+    c->run(&x);
+    nnv_context_end(&s);
+    assert_int_equal(result.verdict, NNVTS_PASS);
+    for (int i = 0; i < BYTES; i++) assert_int_equal(values[i], values[0]);
+    assert_int_not_equal(values[0], 0x55);
+    assert_int_equal(values[BYTES], 0x55);
+    assert_int_equal(values[BYTES + 1], 0x55);
+}
+
 /* ----------------------------------------------------------------------- names */
 
 static void names(void **state) {
@@ -282,7 +314,14 @@ static void names(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(times), TEST(variants), TEST(callbacks), TEST(loud_refusal), TEST(fenced), TEST(fences), TEST(names),
+        TEST(times),
+        TEST(variants),
+        TEST(callbacks),
+        TEST(loud_refusal),
+        TEST(fenced),
+        TEST(fences),
+        TEST(overwritten_constants),
+        TEST(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,6 +82,8 @@ static void test_open(void **state) {
     assert_int_equal(spec->min_version, 3);                            /* an unknown rank */
     for (uint32_t i = 0; i < 8; i++) assert_false(is_open(net, i, 2)); /* the original is as it was */
     opened(net, 0, 0);
+    net->model.main.operands[3].rank = 0; /* of a rank that is open already nothing can be opened */
+    opened(net, NNV_OPEN_TEMPORARIES, 3);
 }
 
 /** The model of every operation stays valid: a shape that the rules ask for is kept. */
