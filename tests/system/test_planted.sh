@@ -22,6 +22,11 @@ test_every_planted_bug_is_caught() {
             fail "faulty:$bug: no $verdict in suite $suite${words:+, or not: $words}"
     done <"$TABLE"
 }
+# The buffer that was overrun is named: of a model with one output it is that.
+test_the_overrun_buffer_is_named() {
+    check 1 nnvts run --driver faulty:short-overrun --filter 'shapes/one_too_small/single/0' --flakes 0 --out out
+    has out/journal.jsonl "execute wrote behind the buffer of output 0, which was given as too small"
+}
 test_each_suite_catches_five() {
     local suite
     for suite in $(suites); do

@@ -135,6 +135,13 @@ test_findings() {
     check 1 nnvts run --driver tflite:delegate=nnapi --suite spec --specs "$all/nnapi_mirror_pad.json" --out mirror
     same "$(verdict mirror FAIL)" 1
 }
+# SQUEEZE of axes that are named once or twice, and of more than one number, is computed.
+test_squeeze() {
+    needs_library
+    check 0 nnvts run --driver tflite: --filter 'ops/SQUEEZE/float32/some/* | ops/SQUEEZE/float32/twice/*' --out out
+    [ "$(verdict out PASS)" -gt 0 ] || fail "no case passed"
+    same "$(verdict out UNSUPPORTED)" 0
+}
 # Windows that reach beyond all channels, and scales that the library dies of.
 test_large_parameters() {
     needs_library
