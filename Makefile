@@ -219,8 +219,8 @@ TEST_DRIVERS := $(patsubst tests/kit/drivers/%.c,$(B)/tests/%.so,$(wildcard test
 $(B)/tests/%.so: tests/kit/drivers/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude -shared -o $@ $(filter %.c,$^) -lm
-$(B)/tests/hostile.so: tests/kit/drivers/hostile/habits.c tests/kit/drivers/hostile/habits.h
+	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude -I. -shared -o $@ $(filter %.c,$^) -lm
+$(B)/tests/hostile.so: tests/kit/drivers/hostile/habits.c tests/kit/drivers/hostile/habits.h harness/runner/worker/channel.h
 
 # A delegate of TensorFlow Lite, as accelerators come.
 TFLITE_PLUGIN := $(B)/tests/tflite_plugin.so

@@ -68,6 +68,35 @@ test_shared_memory() {
     check 1 timeout 120 nnvts run --driver "$HOSTILE:hub-stop" --filter 'ops/RELU/float32/rank*' --timeout 3 --out out
 }
 
+# all_ended PID: no child of it runs any more
+all_ended() {
+    local child
+    for child in $(pgrep -P "$1"); do grep -q '^State:.Z' "/proc/$child/status" || return; done
+}
+
+# A record that waits for nnvts, which is stopped, is altered: none is kept as it came, and the cases of one operation
+# fail, but perhaps the first, in which that was not done yet.
+test_waiting_records() {
+    export HOSTILE_MARK=$PWD/mark
+    local pid code=0
+    nnvts run --driver "$HOSTILE:ring-last#19" --filter 'ops/SOFTMAX/float32/* | ops/RELU/float32/rank*' --timeout 60 \
+        --jobs 1 --out out >"$OUT" 2>"$ERR" </dev/null &
+    pid=$!
+    trap 'kill -CONT $(jobs -p) 2>/dev/null && kill $(jobs -p) || :' EXIT
+    await [ -e mark ]
+    kill -STOP $pid
+    await grep -q '^State:.T' /proc/$pid/status
+    touch mark.go
+    await all_ended $pid
+    kill -CONT $pid
+    wait $pid || code=$?
+    same $code 1
+    same "$(verdicts out | grep -c 'SOFTMAX.* PASS')" "$(grep -c SOFTMAX out/cases.tsv)"
+    same "$(verdicts out | grep -c 'RELU.* PASS')" 1
+    same "$(grep -c 'wrote over memory of nnvts' out/journal.jsonl)" "$(($(grep -c RELU out/cases.tsv) - 1))"
+    check 0 nnvts verify out
+}
+
 test_nnvts_is_out_of_reach() {
     hostile none 0
     verdicts out >none

@@ -102,8 +102,17 @@ static enum nnv_status take_record(struct nnv_pool *p, struct nnv_pool_slot *s, 
     return nnv_pool_judged(p, &e, err);
 }
 
-/** No number of a driver that wrote over a record while it was read: the journal's integers have 63 bits. */
+/** No number of a driver that wrote over a record before it was told: the journal's integers have 63 bits. */
 static bool may_count(uint64_t n) { return n <= INT64_MAX; }
+
+/** A record that can be: of a case that is left, with a verdict and numbers that there are. */
+static bool is_sound(const struct nnv_pool *p, const struct nnv_pool_slot *s, const struct nnv_record *r) {
+    /* Where the case is alone because memory of nnvts was written over, it shows whether it does that. */
+    return r->index < p->o->count && !nnv_agenda_done(&p->agenda, r->index) && r->verdict >= 0 &&
+           r->verdict < NNVTS_NOTRUN && r->why >= 0 && r->why < NNVTS_REASON_COUNT && may_count(r->compared) &&
+           may_count(r->not_compared) && r->values <= r->compared &&
+           (!p->agenda.alone || nnv_channel_holds_only(s->w.channel, r));
+}
 
 /** Takes all that the worker has finished. */
 static enum nnv_status drain(struct nnv_pool *p, struct nnv_pool_slot *s, bool *news, struct nnv_err *err) {
@@ -119,10 +128,7 @@ static enum nnv_status drain(struct nnv_pool *p, struct nnv_pool_slot *s, bool *
             repair_hub(p);
             return st;
         }
-        bool sound = r.index < p->o->count && !done && r.verdict >= 0 && r.verdict < NNVTS_NOTRUN && r.why >= 0 &&
-                     r.why < NNVTS_REASON_COUNT && may_count(r.compared) && may_count(r.not_compared) &&
-                     may_count(r.values);
-        if (!sound) {
+        if (!is_sound(p, s, &r)) {
             got = -1;
             break;
         }
@@ -187,8 +193,10 @@ static void watch_life(const struct nnv_pool *p, struct nnv_pool_slot *s, uint64
 
 static bool writes_too_much(const struct nnv_pool *p, const struct nnv_pool_slot *s) {
     uint64_t written;
-    const uint64_t most = p->o->config->disk, before = atomic_load(&s->w.channel->written);
-    return most > 0 && nnv_written(s->w.pid, &written) && written > before && written - before > most;
+    struct nnv_begun b;
+    const uint64_t most = p->o->config->disk;
+    return most > 0 && nnv_channel_begun(s->w.channel, &b) && nnv_written(s->w.pid, &written) && written > b.written &&
+           written - b.written > most;
 }
 
 static void check_deadline(struct nnv_pool *p, struct nnv_pool_slot *s, uint64_t now) {

@@ -102,9 +102,19 @@ static void reset_device(struct nnv_pool *p, const char *what, uint32_t index) {
 }
 
 uint32_t nnv_pool_case_in_progress(const struct nnv_pool *p, const struct nnv_pool_slot *s) {
-    uint32_t none = (uint32_t)p->o->count, current = atomic_load(&s->w.channel->current);
-    if (atomic_load(&s->w.channel->state) != NNV_WORKER_RUNNING || current >= none) return none;
-    return nnv_agenda_done(&p->agenda, current) || p->agenda.due[current] == NNV_DUE_SUSPECT ? none : current;
+    const uint32_t none = (uint32_t)p->o->count;
+    struct nnv_begun b;
+    if (atomic_load(&s->w.channel->state) != NNV_WORKER_RUNNING || !nnv_channel_begun(s->w.channel, &b)) return none;
+    if (b.index >= none || nnv_agenda_done(&p->agenda, b.index)) return none;
+    return p->agenda.due[b.index] == NNV_DUE_SUSPECT ? none : b.index;
+}
+
+/** What a worker that ended in a case has told of it cannot be. */
+static bool is_nonsense(const struct nnv_pool *p, const struct nnv_channel *c) {
+    struct nnv_begun b;
+    uint64_t runs = 0;
+    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) runs += atomic_load(&c->counts[v]);
+    return atomic_load(&c->state) == NNV_WORKER_RUNNING && (!nnv_channel_begun(c, &b) || runs > p->o->config->repeat);
 }
 
 static enum nnv_status judge_end(struct nnv_pool *p, struct nnv_pool_slot *s, const struct nnv_end *end, uint32_t index,
@@ -172,6 +182,20 @@ void nnv_pool_is_open(struct nnv_pool *p, const struct nnv_pool_slot *s) {
     if (s->examined) p->unwell = false;
 }
 
+/** The worker's cases that are not done are to run alone: what has begun, but for what other workers run now. */
+static void suspect_cases(struct nnv_pool *p, const struct nnv_pool_slot *s) {
+    struct nnv_begun b;
+    nnv_pool_note(p, "the driver wrote over memory of nnvts in worker %u; the cases in progress again, one at a time",
+                  s->w.number);
+    nnv_agenda_suspect_taken(&p->agenda, (size_t)p->taken + (size_t)p->nslots);
+    for (int i = 0; i < p->nslots; i++) {
+        const struct nnv_worker *w = &p->slots[i].w;
+        if (&p->slots[i] == s || w->pid == 0 || atomic_load(&w->channel->state) != NNV_WORKER_RUNNING) continue;
+        if (nnv_channel_begun(w->channel, &b) && b.index < p->o->count && p->agenda.due[b.index] == NNV_DUE_SUSPECT)
+            p->agenda.due[b.index] = NNV_DUE_LEFT;
+    }
+}
+
 enum nnv_status nnv_pool_worker_ended(struct nnv_pool *p, struct nnv_pool_slot *s, const struct nnv_end *end,
                                       struct nnv_err *err) {
     enum nnv_worker_state state = (enum nnv_worker_state)atomic_load(&s->w.channel->state);
@@ -179,14 +203,16 @@ enum nnv_status nnv_pool_worker_ended(struct nnv_pool *p, struct nnv_pool_slot *
     char how[64];
     enum nnv_status st = NNV_OK;
     if (state >= NNV_WORKER_IDLE && state <= NNV_WORKER_FINISHED) nnv_pool_is_open(p, s);
+    if (s->kill_reason != NNV_KILL_STOPPED && s->kill_reason != NNV_KILL_TAINTED && is_nonsense(p, s->w.channel))
+        s->kill_reason = NNV_KILL_CORRUPT;
     if (s->kill_reason == NNV_KILL_TIMEOUT || s->kill_reason == NNV_KILL_DISK) {
         /* What it began after the deadline is not to blame: it is run again. */
         index = s->blamed < none && !nnv_agenda_done(&p->agenda, s->blamed) ? s->blamed : none;
-    } else if (s->kill_reason == NNV_KILL_CORRUPT && index == none) {
-        /* Nothing that it told can be believed. */
+    } else if (s->kill_reason == NNV_KILL_CORRUPT && (index == none || !p->work.one_each)) {
+        /* Nothing that it told can be believed, and it may have been any case that this worker ran. */
         index = nnv_agenda_only(&p->agenda);
         if (index == none || nnv_agenda_done(&p->agenda, index)) {
-            nnv_agenda_suspect_taken(&p->agenda, (size_t)p->taken + (size_t)p->nslots);
+            suspect_cases(p, s);
             return st;
         }
     } else if (s->kill_reason == NNV_KILL_STOPPED || s->kill_reason == NNV_KILL_TAINTED) {

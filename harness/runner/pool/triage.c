@@ -120,11 +120,13 @@ void nnv_triage_case(const struct nnv_worker *w, const struct nnv_end *end, enum
                      struct nnv_ended *e) {
     struct nnv_channel *c = w->channel;
     char place[96];
-    uint64_t now = nnv_now_ns(), start = atomic_load(&c->start_ns);
+    struct nnv_begun b;
+    const uint64_t now = nnv_now_ns();
+    const bool told = nnv_channel_begun(c, &b) && b.start_ns <= now;
     e->worker = w->number;
     e->phase = phase_of(w);
-    e->start_ns = start <= now ? start : 0;
-    e->ns = start <= now ? now - start : 0;
+    e->start_ns = told ? b.start_ns : 0;
+    e->ns = told ? now - b.start_ns : 0;
     if (kill_reason == NNV_KILL_TIMEOUT) {
         e->verdict = e->phase == NNV_PHASE_BUILD ? NNVTS_ERROR : NNVTS_TIMEOUT;
         snprintf(room->reason, sizeof room->reason, "no %s %g s%s", late->silent ? "sign of life for" : "end within",
@@ -137,13 +139,13 @@ void nnv_triage_case(const struct nnv_worker *w, const struct nnv_end *end, enum
                  where(w, e->phase, place, sizeof place), (unsigned long long)(config->disk >> 20));
     } else if (kill_reason == NNV_KILL_CORRUPT) {
         e->verdict = NNVTS_CRASH;
-        snprintf(room->reason, sizeof room->reason, "driver wrote over memory of nnvts%s",
-                 where(w, e->phase, place, sizeof place));
+        e->phase = NNV_PHASE_NONE; /* it was noticed later */
+        snprintf(room->reason, sizeof room->reason, "driver wrote over memory of nnvts");
     } else {
         add_crash(w, end, config, room, e);
     }
     e->reason = (struct nnv_bytes){room->reason, strlen(room->reason)};
-    e->log = (struct nnv_bytes){room->log, nnv_log_read(w->log, atomic_load(&c->log_start), room->log)};
+    e->log = (struct nnv_bytes){room->log, nnv_log_read(w->log, told ? b.log_start : 0, room->log)};
     uint32_t n = atomic_load(&c->trace_bytes);
     nnv_text_clear(&room->backtrace);
     nnv_symbols_add(&room->symbols, c->trace, n < NNV_CHANNEL_TRACE ? n : 0, &room->backtrace);

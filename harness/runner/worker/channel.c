@@ -9,9 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/rng.h"
+#include "base/text.h"
+
 _Static_assert((NNV_CHANNEL_RING & (NNV_CHANNEL_RING - 1)) == 0, "positions in the ring are taken by a mask");
 
 static const uint64_t WAIT_FOR_ROOM_NS = 100000000;
+static const char NOTE[] = "\n(too long for the journal: the rest, and the comparisons, are left out)";
 
 /* ------------------------------------------------------------ shared memory */
 
@@ -64,20 +68,42 @@ void nnv_hub_wait(struct nnv_hub *hub, uint32_t seen, uint64_t timeout_ns) {
 
 /* --------------------------------------------------------------------- ring */
 
-/** A record in the ring: this, then reason, outputs, log, uses, devices, drift and answer. */
-struct header {
-    uint32_t magic, index;
-    int32_t verdict, why, mode;
-    uint32_t damaged, reason_bytes, outputs_bytes, log_bytes, uses_bytes, devices_bytes, drift_bytes, answer_bytes;
-    uint64_t compared, not_compared, values, start_ns, ns, driver_ns;
-    uint32_t counts[NNVTS_VERDICT_COUNT];
-};
+enum { TEXTS = 7 };
 
-enum { MAGIC = 0x6e6e7673 };
+/** A record in the ring: this, then its texts, see texts_of(). No byte of it is left undefined: all are summed up. */
+struct header {
+    uint64_t sum; /**< of all that follows, and of where it is: see sum_of() */
+    uint64_t compared, not_compared, values, start_ns, ns, driver_ns;
+    uint32_t index, damaged;
+    int32_t verdict, why, mode;
+    uint32_t reason_bytes, outputs_bytes, log_bytes, uses_bytes, devices_bytes, drift_bytes, answer_bytes;
+    uint32_t counts[NNVTS_VERDICT_COUNT], zero;
+};
+_Static_assert(sizeof(struct header) == 7 * sizeof(uint64_t) + (5 + TEXTS + NNVTS_VERDICT_COUNT + 1) * sizeof(uint32_t),
+               "a header has no gaps");
 
 static uint64_t record_bytes(const struct header *h) {
     return sizeof *h + (uint64_t)h->reason_bytes + h->outputs_bytes + h->log_bytes + h->uses_bytes + h->devices_bytes +
            h->drift_bytes + h->answer_bytes;
+}
+
+/** The texts of a record in the order in which they stand in the ring. */
+static void texts_of(const struct nnv_record *r, struct nnv_bytes text[TEXTS]) {
+    text[0] = (struct nnv_bytes){r->reason, r->reason_bytes};
+    text[1] = (struct nnv_bytes){r->outputs, r->outputs_bytes};
+    text[2] = (struct nnv_bytes){r->log, r->log_bytes};
+    text[3] = (struct nnv_bytes){r->uses, r->uses_bytes};
+    text[4] = (struct nnv_bytes){r->devices, r->devices_bytes};
+    text[5] = (struct nnv_bytes){r->drift, r->drift_bytes};
+    text[6] = (struct nnv_bytes){r->answer, r->answer_bytes};
+}
+
+/** The checksum of a record that begins at byte `at` of all that was ever written: it is good at this place alone. */
+static uint64_t sum_of(const struct header *h, const struct nnv_bytes text[TEXTS], uint64_t at) {
+    uint64_t part[2 + TEXTS] = {at, nnv_hash_words(&h->compared, sizeof *h - sizeof h->sum)};
+    for (int i = 0; i < TEXTS; i++)
+        if (text[i].len > 0) part[2 + i] = nnv_hash_words(text[i].data, text[i].len);
+    return nnv_hash_words(part, sizeof part);
 }
 
 static uint64_t put(struct nnv_channel *c, uint64_t at, const void *data, size_t n) {
@@ -109,15 +135,32 @@ static void wait_for_room(struct nnv_channel *c, struct nnv_hub *hub, uint64_t h
     }
 }
 
-void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct nnv_record *r) {
-    static const char note[] = "\n(too long for the journal: the rest, and the comparisons, are left out)";
+/** The record without what can be spared, with the beginning of its texts and a note; `reason` has room for that. */
+static struct nnv_record cut(const struct nnv_record *r, char reason[NNV_CHANNEL_CUT + sizeof NOTE]) {
+    struct nnv_record less = *r;
+    if (less.reason_bytes > NNV_CHANNEL_CUT) less.reason_bytes = NNV_CHANNEL_CUT;
+    if (less.log_bytes > NNV_CHANNEL_CUT) less.log_bytes = NNV_CHANNEL_CUT;
+    if (less.reason_bytes > 0) memcpy(reason, r->reason, less.reason_bytes);
+    memcpy(reason + less.reason_bytes, NOTE, sizeof NOTE - 1);
+    less.reason = reason;
+    less.reason_bytes += (uint32_t)sizeof NOTE - 1;
+    less.outputs_bytes = less.answer_bytes = 0;
+    return less;
+}
+
+static struct header header_of(const struct nnv_record *r) {
     struct header h = {
-        .magic = MAGIC,
+        .compared = r->compared,
+        .not_compared = r->not_compared,
+        .values = r->values,
+        .start_ns = r->start_ns,
+        .ns = r->ns,
+        .driver_ns = r->driver_ns,
         .index = r->index,
-        .verdict = r->verdict,
-        .why = (int32_t)r->why,
-        .mode = r->mode,
         .damaged = r->damaged,
+        .verdict = r->verdict,
+        .why = r->why,
+        .mode = r->mode,
         .reason_bytes = r->reason_bytes,
         .outputs_bytes = r->outputs_bytes,
         .log_bytes = r->log_bytes,
@@ -125,34 +168,27 @@ void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct n
         .devices_bytes = r->devices_bytes,
         .drift_bytes = r->drift_bytes,
         .answer_bytes = r->answer_bytes,
-        .compared = r->compared,
-        .not_compared = r->not_compared,
-        .values = r->values,
-        .start_ns = r->start_ns,
-        .ns = r->ns,
-        .driver_ns = r->driver_ns,
     };
     memcpy(h.counts, r->counts, sizeof h.counts);
-    size_t note_bytes = 0;
-    if (record_bytes(&h) > NNV_CHANNEL_RING) h.answer_bytes = 0;
+    return h;
+}
+
+void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct nnv_record *r) {
+    char reason[NNV_CHANNEL_CUT + sizeof NOTE];
+    struct nnv_bytes text[TEXTS];
+    struct nnv_record less = *r;
+    struct header h = header_of(r);
+    if (record_bytes(&h) > NNV_CHANNEL_RING) h.answer_bytes = less.answer_bytes = 0;
     if (record_bytes(&h) > NNV_CHANNEL_RING) {
-        note_bytes = sizeof note - 1;
-        if (h.reason_bytes > NNV_CHANNEL_CUT) h.reason_bytes = NNV_CHANNEL_CUT;
-        if (h.log_bytes > NNV_CHANNEL_CUT) h.log_bytes = NNV_CHANNEL_CUT;
-        h.reason_bytes += (uint32_t)note_bytes;
-        h.outputs_bytes = 0;
+        less = cut(r, reason);
+        h = header_of(&less);
     }
-    uint64_t head = atomic_load(&c->head);
-    wait_for_room(c, hub, head, record_bytes(&h));
-    uint64_t at = put(c, head, &h, sizeof h);
-    at = put(c, at, r->reason, h.reason_bytes - note_bytes);
-    at = put(c, at, note, note_bytes);
-    at = put(c, at, r->outputs, h.outputs_bytes);
-    at = put(c, at, r->log, h.log_bytes);
-    at = put(c, at, r->uses, h.uses_bytes);
-    at = put(c, at, r->devices, h.devices_bytes);
-    at = put(c, at, r->drift, h.drift_bytes);
-    at = put(c, at, r->answer, h.answer_bytes);
+    texts_of(&less, text);
+    uint64_t at = atomic_load(&c->head);
+    h.sum = sum_of(&h, text, at);
+    wait_for_room(c, hub, at, record_bytes(&h));
+    at = put(c, at, &h, sizeof h);
+    for (int i = 0; i < TEXTS; i++) at = put(c, at, text[i].data, text[i].len);
     atomic_store(&c->head, at);
     nnv_hub_notify(hub);
 }
@@ -161,10 +197,11 @@ int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *r, char **buffer, 
     uint64_t tail = atomic_load(&c->tail), there = atomic_load(&c->head) - tail;
     if (there == 0) return 0;
     struct header h;
+    struct nnv_bytes copied[TEXTS];
     if (there > NNV_CHANNEL_RING || there < sizeof h) return -1;
     get(c, tail, &h, sizeof h);
     uint64_t n = record_bytes(&h), texts = n - sizeof h;
-    if (h.magic != MAGIC || n > there) return -1;
+    if (n > there) return -1;
     if (texts >= *cap) {
         char *grown = realloc(*buffer, (size_t)texts + 1);
         if (grown == NULL) return -2;
@@ -201,8 +238,40 @@ int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *r, char **buffer, 
     r->drift = text += h.devices_bytes;
     r->answer = text + h.drift_bytes;
     memcpy(r->counts, h.counts, sizeof r->counts);
+    texts_of(r, copied); /* the driver may go on writing where they were copied from */
+    if (h.sum != sum_of(&h, copied, tail)) return -1;
     atomic_store(&c->tail, tail + n);
     atomic_fetch_add(&c->room, 1);
     if (atomic_load(&c->waiting)) futex_wake(&c->room);
     return 1;
+}
+
+bool nnv_channel_holds_only(const struct nnv_channel *c, const struct nnv_record *first) {
+    const struct header h = header_of(first);
+    for (uint64_t at = record_bytes(&h); at < NNV_CHANNEL_RING; at++)
+        if (c->ring[at] != 0) return false;
+    return true;
+}
+
+/* ----------------------------------------------------- the case that has begun */
+
+static uint64_t sum_of_begun(const struct nnv_begun *b) {
+    const uint64_t part[] = {b->index, b->start_ns, b->log_start, b->written};
+    return nnv_hash_words(part, sizeof part);
+}
+
+void nnv_channel_begin(struct nnv_channel *c, const struct nnv_begun *b) {
+    atomic_store(&c->current, b->index);
+    atomic_store(&c->start_ns, b->start_ns);
+    atomic_store(&c->log_start, b->log_start);
+    atomic_store(&c->written, b->written);
+    atomic_store(&c->begun_sum, sum_of_begun(b));
+}
+
+bool nnv_channel_begun(const struct nnv_channel *c, struct nnv_begun *b) {
+    *b = (struct nnv_begun){.index = atomic_load(&c->current),
+                            .start_ns = atomic_load(&c->start_ns),
+                            .log_start = atomic_load(&c->log_start),
+                            .written = atomic_load(&c->written)};
+    return atomic_load(&c->begun_sum) == sum_of_begun(b);
 }

@@ -47,6 +47,7 @@ struct nnv_channel {
     _Atomic uint32_t state;             /**< enum nnv_worker_state */
     volatile uint32_t phase;            /**< enum nnv_phase of the case that runs */
     _Atomic uint32_t current;           /**< index of the case that runs */
+    _Atomic uint64_t begun_sum;         /**< of current, start_ns, log_start and written, see nnv_channel_begun() */
     _Atomic uint32_t serial;            /**< changes whenever a case begins or the state changes: the sign of life */
     _Atomic uint32_t fault_signal;      /**< the signal whose handler wrote the trace; 0: none */
     _Atomic uint32_t fault_foreign;     /**< it came to a thread of the driver */
@@ -60,6 +61,12 @@ struct nnv_channel {
     char trace[NNV_CHANNEL_TRACE];
     struct nnv_err error; /**< of REFUSED */
     unsigned char ring[NNV_CHANNEL_RING];
+};
+
+/** What is known of a case when it begins. */
+struct nnv_begun {
+    uint32_t index;
+    uint64_t start_ns, log_start, written; /**< see nnv_channel */
 };
 
 /** A finished case on its way: texts are not terminated. */
@@ -96,8 +103,14 @@ void nnv_hub_wait(struct nnv_hub *hub, uint32_t seen, uint64_t timeout_ns);
 void nnv_channel_push(struct nnv_channel *c, struct nnv_hub *hub, const struct nnv_record *record);
 /**
  * The supervisor's side: takes the next record; its texts point into *buffer (grown with realloc, the caller's).
- * 1: taken, 0: none there, -1: what is there is no record: the channel was written over; -2: memory ran out.
+ * 1: taken, 0: none there, -1: what is there is not what was pushed: the channel was written over; -2: memory ran out.
  */
 int nnv_channel_pop(struct nnv_channel *c, struct nnv_record *record, char **buffer, size_t *cap);
+/** Whether nothing but the first record of a channel, which was popped, has ever been written to its ring. */
+bool nnv_channel_holds_only(const struct nnv_channel *c, const struct nnv_record *first);
+/** The worker's side: a case begins. Before the state is RUNNING. */
+void nnv_channel_begin(struct nnv_channel *c, const struct nnv_begun *b);
+/** Which one it was; false if what is there is not what was told, or is just being told. */
+bool nnv_channel_begun(const struct nnv_channel *c, struct nnv_begun *b);
 
 #endif

@@ -64,7 +64,10 @@ struct worker {
     struct nnv_before before;        /* the execution before, env's */
     struct nnv_result result, other; /* other: of a further run of the case */
     struct nnv_answers answers;      /* of the case, where they are to be handed on */
-    bool closed;                     /* the driver; no further case can run */
+    /* What the channel has of the case, out of the way of a driver that writes over that. */
+    struct nnv_begun begun;
+    uint32_t counts[NNVTS_VERDICT_COUNT];
+    bool closed; /* the driver; no further case can run */
     pid_t pid, supervisor;
     size_t turn; /* cases that have begun */
     int log;
@@ -117,7 +120,7 @@ static void tell_computed(struct worker *w, const struct computed *c) {
 static void check_disk(const struct worker *w) {
     uint64_t now;
     const uint64_t most = w->work->config->disk;
-    if (most == 0 || !nnv_written(0, &now) || now - atomic_load(&w->channel->written) <= most) return;
+    if (most == 0 || !nnv_written(0, &now) || now - w->begun.written <= most) return;
     w->channel->phase = NNV_PHASE_NONE;
     raise(SIGXFSZ);
 }
@@ -125,7 +128,7 @@ static void check_disk(const struct worker *w) {
 /** What the driver has printed in the case. */
 static void take_log(struct worker *w) {
     if (__fpending(stdout) > 0) fflush(stdout);
-    w->printed_bytes = (uint32_t)nnv_log_read(w->log, atomic_load(&w->channel->log_start), w->printed);
+    w->printed_bytes = (uint32_t)nnv_log_read(w->log, w->begun.log_start, w->printed);
 }
 
 static void publish(struct worker *w, uint32_t index, uint64_t ns) {
@@ -139,7 +142,7 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
         .compared = r->compared,
         .not_compared = r->not_compared,
         .values = r->values,
-        .start_ns = atomic_load(&w->channel->start_ns),
+        .start_ns = w->begun.start_ns,
         .ns = ns,
         .driver_ns = r->driver_ns,
         .reason = r->reason.data,
@@ -161,8 +164,7 @@ static void publish(struct worker *w, uint32_t index, uint64_t ns) {
         record.answer = w->answers.blob.data;
         record.answer_bytes = w->answers.blob.failed ? 0 : bytes_of(&w->answers.blob);
     }
-    for (int v = 0; v < NNVTS_VERDICT_COUNT && w->work->config->repeat > 1; v++)
-        record.counts[v] = atomic_load(&w->channel->counts[v]);
+    for (int v = 0; v < NNVTS_VERDICT_COUNT && w->work->config->repeat > 1; v++) record.counts[v] = w->counts[v];
     if (r->reason.failed || r->outputs.failed) {
         static const char reason[] = "nnvts: out of memory while the case was judged";
         record.verdict = NNVTS_ERROR;
@@ -203,14 +205,14 @@ static int badness(int verdict) {
 static void repeat_case(struct worker *w, const struct nnv_case *c) {
     const uint32_t runs = w->work->config->repeat;
     uint32_t bad = 0, done = 0;
-    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) atomic_store(&w->channel->counts[v], 0);
+    for (int v = 0; v < NNVTS_VERDICT_COUNT; v++) atomic_store(&w->channel->counts[v], w->counts[v] = 0);
     begin_result(&w->result);
     while (done < runs && !w->result.worker_damaged) {
         struct nnv_result *r = done == 0 ? &w->result : &w->other;
         begin_result(r);
         nnv_case_run(&w->env, c, r);
         leave_if_forked(w);
-        atomic_fetch_add(&w->channel->counts[r->verdict], 1);
+        atomic_store(&w->channel->counts[r->verdict], ++w->counts[r->verdict]);
         bad += badness(r->verdict) > badness(NNVTS_UNSUPPORTED);
         if (done++ > 0 && (badness(r->verdict) > badness(w->result.verdict) || r->worker_damaged)) {
             struct nnv_result worse = w->other;
@@ -226,7 +228,7 @@ static void repeat_case(struct worker *w, const struct nnv_case *c) {
 /** The case that runs once more, for nnv_leaks_end(). */
 static bool run_again(void *context) {
     struct worker *w = context;
-    const struct nnv_case *c = &w->work->cases[atomic_load(&w->channel->current)];
+    const struct nnv_case *c = &w->work->cases[w->begun.index];
     nnv_arena_reset(w->env.arena);
     atomic_fetch_add(&w->channel->serial, 1);
     begin_result(&w->other);
@@ -275,12 +277,10 @@ static void run_case(struct worker *w, uint32_t index) {
     uint64_t start = nnv_now_ns();
     /* Suites that build are in the harness first; others may call the driver at once. */
     ch->phase = suite != NULL && suite->run == NULL ? NNV_PHASE_BUILD : NNV_PHASE_NONE;
-    atomic_store(&ch->current, index);
-    atomic_store(&ch->start_ns, start);
-    atomic_store(&ch->log_start, log_begin(w->log));
+    w->begun = (struct nnv_begun){.index = index, .start_ns = start, .log_start = log_begin(w->log)};
     nnv_running_note(w->note, w->turn++, c->name, w->work->last);
-    uint64_t written = 0;
-    if (w->work->config->disk > 0 && nnv_written(0, &written)) atomic_store(&ch->written, written);
+    if (w->work->config->disk > 0) (void)nnv_written(0, &w->begun.written);
+    nnv_channel_begin(ch, &w->begun);
     enter(ch, NNV_WORKER_RUNNING);
     errno = 0; /* what it is where the driver dies is the driver's */
     begin_result(&w->result);

@@ -34,6 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/runner/worker/channel.h"
 #include "hostile/habits.h"
 
 enum moment { EXECUTE, OPEN, CLOSE, PREPARE, RELEASE, DESCRIBE, MOMENTS };
@@ -252,6 +253,24 @@ static void habit_foreign_channels(void) {
     each_shared(count);
     if (shared_count > 2) abort();
 }
+/** The last byte of the records that wait in the ring of the worker's channel; of the ring where none has been. */
+static void add_to_last(char *at, size_t bytes) {
+    struct nnv_channel *c = (struct nnv_channel *)(void *)at;
+    if (bytes / sizeof *c == 1) c->ring[(atomic_load(&c->head) - 1) & (NNV_CHANNEL_RING - 1)]++;
+}
+/** With $HOSTILE_MARK it makes that file first, once, and waits for another one: NAME.go. */
+static void habit_ring_last(void) {
+    const char *mark = getenv("HOSTILE_MARK");
+    char go[PATH_MAX];
+    if (mark == NULL || access(mark, F_OK) == 0) {
+        each_shared(add_to_last);
+        return;
+    }
+    snprintf(go, sizeof go, "%s.go", mark);
+    const int fd = open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0) close(fd);
+    while (access(go, F_OK) != 0) usleep(1000);
+}
 static void unmap(char *at, size_t bytes) { munmap(at, bytes); }
 static void forbid(char *at, size_t bytes) { mprotect(at, bytes, PROT_NONE); }
 static void habit_shared_ones(void) { each_shared(fill_ones); }
@@ -403,6 +422,7 @@ static const struct mode {
     AT("hub-stop", hub_stop, EXECUTE),
     AT("hub-next-high", hub_next_high, EXECUTE),
     AT("hub-next-low", hub_next_low, EXECUTE),
+    AT("ring-last", ring_last, EXECUTE),
     AT("foreign-channels", foreign_channels, EXECUTE),
     AT("unmap-shared", unmap_shared, EXECUTE),
     AT("forbid-shared", forbid_shared, EXECUTE),

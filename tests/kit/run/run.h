@@ -56,10 +56,14 @@ enum fault {
     ERROR_ALWAYS,
     BAD_OUTPUTS,
     WRITES_CHANNEL, /* over the ring */
+    WRITES_CASE,    /* over which case it is, and dies */
+    WRITES_START,   /* over when it began, and dies */
+    WRITES_COUNTS,  /* over how often it has run, and dies */
     SLOW,
     FAULTS,
     WRONG_ONCE, /* only the first time, as a file tells */
     WRONG_THEN_HANGS,
+    WRITES_LATER,  /* over the positions in the ring, as soon as the next case runs */
     SLOW_CHECK,    /* a second, while nnvts compares */
     ENDLESS_BUILD, /* always, while nnvts builds */
     DEAF_TO_TERM,  /* hangs, and does not die of SIGTERM */

@@ -47,13 +47,38 @@ static void hang(void) {
     for (volatile int forever = 1; forever;) {}
 }
 
-/** Writes over what the worker tells the supervisor: into the ring, and over its positions. */
-static void write_over_channel(struct nnv_case_env *env) {
+/** What the worker tells the supervisor. */
+static struct nnv_channel *channel_of(const struct nnv_case_env *env) {
     char *phase = (char *)(uintptr_t)env->phase;
-    struct nnv_channel *channel = (struct nnv_channel *)(void *)(phase - offsetof(struct nnv_channel, phase));
+    return (struct nnv_channel *)(void *)(phase - offsetof(struct nnv_channel, phase));
+}
+
+/** Writes over it: into the ring, and over its positions. */
+static void write_over_channel(struct nnv_case_env *env) {
+    struct nnv_channel *channel = channel_of(env);
     memset(channel->ring + 1000, 0xee, 100000);
     atomic_store(&channel->head, 0x0101010101010101u);
     atomic_store(&channel->tail, 0x0202020202020202u);
+}
+
+/** A child does, while the next case runs and the record of this one is taken. */
+static void write_later(struct nnv_case_env *env) {
+    struct nnv_channel *channel = channel_of(env);
+    const uint32_t mine = atomic_load(&channel->current);
+    if (fork() != 0) return;
+    while (atomic_load(&channel->current) == mine || atomic_load(&channel->state) != NNV_WORKER_RUNNING) usleep(1000);
+    usleep(100000);
+    atomic_store(&channel->tail, 0x0202020202020202u);
+    _exit(0);
+}
+
+/** Writes over what it tells of the case that runs, and dies. */
+static void write_over_case(struct nnv_case_env *env, enum fault fault) {
+    struct nnv_channel *channel = channel_of(env);
+    if (fault == WRITES_CASE) atomic_fetch_xor(&channel->current, 1);
+    if (fault == WRITES_START) atomic_fetch_xor(&channel->start_ns, 1);
+    if (fault == WRITES_COUNTS) atomic_store(&channel->counts[NNVTS_PASS], 1000);
+    abort();
 }
 
 /** True the first time. */
@@ -244,8 +269,16 @@ static void act(enum fault fault, struct nnv_case_env *env) {
     case WRITES_CHANNEL:
         write_over_channel(env);
         break;
+    case WRITES_CASE:
+    case WRITES_START:
+    case WRITES_COUNTS:
+        write_over_case(env, fault);
+        break;
     case SLOW:
         usleep(2000); /* work that takes time */
+        break;
+    case WRITES_LATER:
+        write_later(env);
         break;
     case SLOW_CHECK:
         *env->phase = NNV_PHASE_CHECK;
