@@ -58,7 +58,7 @@ test_decimal_comma() {
 
 # What the workers share is written over by the cases of one operation: they fail, and nothing else does.
 test_shared_memory() {
-    for mode in hub-stop hub-ones hub-next-high hub-next-low shared-ones; do
+    for mode in hub-stop hub-ones hub-next-high hub-next-low shared-ones show-life; do
         check 1 timeout 120 nnvts run --driver "$HOSTILE:$mode#19" --filter 'ops/SOFTMAX/float32/* | ops/RELU/float32/rank*' \
             --timeout 3 --jobs 2 --out out
         same "$(verdicts out | grep -c 'SOFTMAX.* PASS')" "$(grep -c SOFTMAX out/cases.tsv)" "$mode"

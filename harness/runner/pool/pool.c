@@ -229,11 +229,20 @@ static void check_deadline(struct nnv_pool *p, struct nnv_pool_slot *s, uint64_t
     }
 }
 
+enum { MOST_SIGNS = 1 << 20 /* of life in a case, one for each of its steps */ };
+
 /** Looks after one worker: results, end, deadline. */
 static enum nnv_status look_after(struct nnv_pool *p, struct nnv_pool_slot *s, bool *news, struct nnv_err *err) {
     struct nnv_end end = {.code = CLD_KILLED, .status = SIGKILL};
-    bool ended = nnv_process_ended(s->w.pid, &end);
-    enum nnv_status st = drain(p, s, news, err); /* all that was there when it ended */
+    bool ended = nnv_process_ended(s->w.pid, &end), told = false;
+    const uint32_t serial = atomic_load(&s->w.channel->serial);
+    enum nnv_status st = drain(p, s, &told, err); /* all that was there when it ended */
+    *news = *news || told;
+    /* What has shown life so often without a result has none to show: its deadline would never come. */
+    if (told || serial - s->told_serial > MOST_SIGNS) {
+        if (!told && !ended) mark_for_kill(s, NNV_KILL_CORRUPT);
+        s->told_serial = serial;
+    }
     uint64_t now = nnv_now_ns();
     bool stuck = !ended && s->stage == NNV_POOL_KILLED && now - s->stage_ns > GIVE_UP_NS;
     if (stuck) nnv_pool_note(p, "worker %u can't be killed: it hangs in the kernel", s->w.number);

@@ -185,8 +185,11 @@ void nnv_pool_is_open(struct nnv_pool *p, const struct nnv_pool_slot *s) {
 /** The worker's cases that are not done are to run alone: what has begun, but for what other workers run now. */
 static void suspect_cases(struct nnv_pool *p, const struct nnv_pool_slot *s) {
     struct nnv_begun b;
-    nnv_pool_note(p, "the driver wrote over memory of nnvts in worker %u; the cases in progress again, one at a time",
-                  s->w.number);
+    if (!p->overwritten)
+        nnv_pool_note(
+            p, "the driver wrote over memory of nnvts in worker %u: cases that were in progress run again, alone",
+            s->w.number);
+    p->overwritten = true;
     nnv_agenda_suspect_taken(&p->agenda, (size_t)p->taken + (size_t)p->nslots);
     for (int i = 0; i < p->nslots; i++) {
         const struct nnv_worker *w = &p->slots[i].w;

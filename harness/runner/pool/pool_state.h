@@ -22,6 +22,7 @@ enum nnv_pool_stage {
 struct nnv_pool_slot {
     struct nnv_worker w; /* pid 0: empty */
     uint32_t seen_serial;
+    uint32_t told_serial; /* when a record was taken from it last, or before */
     uint64_t seen_ns;     /* when it last showed that it goes on */
     uint64_t own_ns;      /* that nnvts itself has worked on the case so far */
     uint64_t look_ns;     /* when it was looked at last */
@@ -57,6 +58,7 @@ struct nnv_pool {
     bool enough;          /* it has come to its end */
     uint32_t passed[4];   /* cases that passed last */
     size_t passes;
+    bool overwritten;   /* memory that a driver shares with nnvts; it has been told */
     bool unwell;        /* a driver has died or hung, and none has shown since that the device is well */
     uint32_t death;     /* the case in which it did; count: none */
     const char *mortal; /* its verdict */

@@ -258,6 +258,12 @@ static void add_to_last(char *at, size_t bytes) {
     struct nnv_channel *c = (struct nnv_channel *)(void *)at;
     if (bytes / sizeof *c == 1) c->ring[(atomic_load(&c->head) - 1) & (NNV_CHANNEL_RING - 1)]++;
 }
+/** Never comes to an end, and shows life as a worker does in a case of many steps. */
+static void show_life(char *at, size_t bytes) {
+    struct nnv_channel *c = (struct nnv_channel *)(void *)at;
+    while (bytes / sizeof *c == 1) atomic_fetch_add(&c->serial, 1);
+}
+static void habit_show_life(void) { each_shared(show_life); }
 /** With $HOSTILE_MARK it makes that file first, once, and waits for another one: NAME.go. */
 static void habit_ring_last(void) {
     const char *mark = getenv("HOSTILE_MARK");
@@ -423,6 +429,7 @@ static const struct mode {
     AT("hub-next-high", hub_next_high, EXECUTE),
     AT("hub-next-low", hub_next_low, EXECUTE),
     AT("ring-last", ring_last, EXECUTE),
+    AT("show-life", show_life, EXECUTE),
     AT("foreign-channels", foreign_channels, EXECUTE),
     AT("unmap-shared", unmap_shared, EXECUTE),
     AT("forbid-shared", forbid_shared, EXECUTE),
