@@ -78,7 +78,6 @@ static void check_record(struct verifier *v, const json_t *record) {
         wrong_case(v, l->name, "FAIL, but nothing is wrong and no reason is given");
     /* A suite may compare more than the outputs. */
     if (compared > l->compared) wrong_case(v, l->name, "its outputs have more values than were compared");
-    if (l->values > l->compared) wrong_case(v, l->name, "more values of outputs than were compared");
     v->found->records++;
 }
 

@@ -110,7 +110,7 @@ static bool is_sound(const struct nnv_pool *p, const struct nnv_pool_slot *s, co
     /* Where the case is alone because memory of nnvts was written over, it shows whether it does that. */
     return r->index < p->o->count && !nnv_agenda_done(&p->agenda, r->index) && r->verdict >= 0 &&
            r->verdict < NNVTS_NOTRUN && r->why >= 0 && r->why < NNVTS_REASON_COUNT && may_count(r->compared) &&
-           may_count(r->not_compared) && r->values <= r->compared &&
+           may_count(r->not_compared) && may_count(r->values) &&
            (!p->agenda.alone || nnv_channel_holds_only(s->w.channel, r));
 }
 
