@@ -6,6 +6,7 @@
 
 #include "tests/kit/fake_driver.h"
 #include "harness/runner/suite.h"
+#include "harness/suites/kit/cases.h"
 #include "nnvts/result.h"
 
 static struct nnv_arena *arena, *case_arena;
@@ -134,6 +135,52 @@ static void bugs_fire_where_they_should(void **state) {
     }
 }
 
+/** The level that a bug pretends is the one in its name, whatever the driver below has. */
+static void levels_are_pretended(void **state) {
+    (void)state;
+    static const struct {
+        const char *bug;
+        int level;
+    } rows[] = {{"level-1-too-much", 1}, {"level-3-too-much", 3}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct nnv_client client = {0};
+        open_bug(&client, rows[i].bug);
+        assert_int_equal(client.device->feature_level, rows[i].level);
+        nnv_client_close(&client);
+    }
+}
+
+/** Microseconds said to be milliseconds: a time is a thousand times what it was, so whole thousands. */
+static void wrong_units_lengthen(void **state) {
+    (void)state;
+    const struct nnv_run_config config = {.precision = -1};
+    struct nnv_client client = {0};
+    struct nnv_result result = {0};
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = NULL};
+    struct nnv_context s;
+    struct nnv_fixture fixture;
+    struct nnv_request values;
+    struct nnvts_prepared_model *prepared = NULL;
+    open_bug(&client, "timing-wall");
+    nnv_context_begin(&s, &env, &result);
+    assert_true(nnv_context_model(&s, fake_spec(SUM, arena), &fixture));
+    assert_true(nnv_context_ready(&s, &fixture, &prepared, &values));
+    for (int i = 0; i < 4; i++) {
+        struct nnv_execution e = nnv_execution_make(NNV_MODE_SYNC, prepared, &values);
+        const struct nnvts_timing *t = &values.result.timing;
+        e.config.measure_timing = true;
+        nnv_request_reset(&values);
+        assert_true(nnv_execute(&e));
+        assert_int_equal(e.status, NNVTS_STATUS_NONE);
+        assert_true(t->in_driver_ns != NNVTS_NO_TIME && t->in_driver_ns >= 1000 && t->in_driver_ns % 1000 == 0);
+        assert_true(t->in_driver_ns / 1000 >= t->on_device_ns);
+    }
+    nnv_context_end(&s);
+    nnv_client_close(&client);
+    nnv_text_free(&result.reason);
+    nnv_arena_reset(case_arena);
+}
+
 /** @OP moves a bug to another operation. */
 static void bugs_move(void **state) {
     (void)state;
@@ -175,6 +222,8 @@ int main(void) {
         cmocka_unit_test(every_bug_opens),
         cmocka_unit_test(wrong_options),
         cmocka_unit_test(bugs_fire_where_they_should),
+        cmocka_unit_test(levels_are_pretended),
+        cmocka_unit_test(wrong_units_lengthen),
         cmocka_unit_test(bugs_move),
         cmocka_unit_test(values_lie_in_a_ring),
     };

@@ -2,6 +2,8 @@
 /* Choosing devices: worked examples, all choices of small problems, and what must hold of any. */
 #include "tests/kit/cost.h"
 
+#include "compiler/byoc/cost/cost.h"
+
 #define NEVER (-1)
 
 /* Chain a, b, x, c, d in tenths; x only on the host. By enumeration: 10 with a launch of 1, 20.5 with one of 7. */
@@ -332,6 +334,27 @@ static void test_too_wide(void **state) {
     cost_end(&c);
 }
 
+/** The gap is what part of the cost may be too much, in hundredths: of 20 us, 5 above the bound; of nothing, none. */
+static void test_gaps_are_printed(void **state) {
+    (void)state;
+    static const struct {
+        double us, lower_us;
+        const char *words;
+    } rows[] = {
+        {20, 15, "20.0 us (host alone 21.0 us), at least 15.0 us: gap 25.00 %"},
+        {20, 20, "at least 20.0 us: gap 0.00 %"},
+        {0, 0, "at least 0.0 us: gap 0.00 %"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct nnv_cost_result r = {
+            .function = "main", .us = rows[i].us, .least_us = rows[i].us, .host_us = 21, .lower_us = rows[i].lower_us};
+        struct nnv_text t = {0};
+        nnv_cost_table(&(struct nnv_cost_selection){.results = &r, .n_results = 1}, &t);
+        assert_non_null(strstr(t.data, rows[i].words));
+        nnv_text_free(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worked_example),
@@ -347,6 +370,7 @@ int main(void) {
         cmocka_unit_test(test_budget_leaves_a_gap),
         cmocka_unit_test(test_noisy_times),
         cmocka_unit_test(test_too_wide),
+        cmocka_unit_test(test_gaps_are_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

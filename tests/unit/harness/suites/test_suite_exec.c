@@ -217,6 +217,45 @@ static void loud_refusal(void **state) {
     assert_failed(nnv_exec_run(&x, &prepared, NNV_MODE_ASYNC, &x.values, NULL), "execute_async answered");
 }
 
+/* ------------------------------------------------------------------- refusals */
+
+static int refusals,
+    most_refusals; /**< of requests with a wrong number of inputs: answered, and before it takes them */
+
+static enum nnvts_status fake_sync(struct nnvts_prepared_model *self, const struct nnvts_request *r,
+                                   const struct nnvts_execution_config *c, struct nnvts_execution_result *answer) {
+    (void)self, (void)c;
+    if (r->input_count != 2 && refusals++ < most_refusals) return NNVTS_STATUS_INVALID_ARGUMENT;
+    write_answer(r);
+    answer->shapes[0].is_sufficient = true;
+    answer->shapes[0].dimension_count = 2;
+    memcpy(answer->shapes[0].dimensions, (const uint32_t[]){2, 3}, 2 * sizeof(uint32_t));
+    answer->shape_count = 1;
+    return NNVTS_STATUS_NONE;
+}
+
+/** A wrong number of inputs is refused each time: too few, too many, too few. */
+static void refused_again(void **state) {
+    (void)state;
+    static const char *const taken[] = {"execute with an input too few answered NONE",
+                                        "execute with an input too many answered NONE",
+                                        "execute with an input too few answered NONE"};
+    const struct nnv_exec_case *c = nnv_exec_sync.cases;
+    prepared.execute = fake_sync;
+    while (strcmp(c->name, "after_refusal") != 0) c++;
+    for (refusals = most_refusals = 0; most_refusals <= 3; refusals = 0, most_refusals++) {
+        begin(WELL);
+        c->run(&x);
+        if (most_refusals < 3) {
+            assert_failed(false, taken[most_refusals]);
+            continue;
+        }
+        nnv_context_end(&s);
+        assert_int_equal(result.verdict, NNVTS_PASS);
+    }
+    prepared.execute = NULL;
+}
+
 /* ---------------------------------------------------------------------- fences */
 
 static void fenced(void **state) {
@@ -264,14 +303,6 @@ static void fences(void **state) {
 
 /* ------------------------------------------------------------------- constants */
 
-static enum nnvts_status fake_sync(struct nnvts_prepared_model *self, const struct nnvts_request *r,
-                                   const struct nnvts_execution_config *c, struct nnvts_execution_result *answer) {
-    (void)self, (void)c;
-    write_answer(r);
-    answer->shape_count = 0;
-    return NNVTS_STATUS_NONE;
-}
-
 /** All values of the model are overwritten, and what stands behind them is not. */
 static void overwritten_constants(void **state) {
     (void)state;
@@ -314,13 +345,8 @@ static void names(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(times),
-        TEST(variants),
-        TEST(callbacks),
-        TEST(loud_refusal),
-        TEST(fenced),
-        TEST(fences),
-        TEST(overwritten_constants),
+        TEST(times),         TEST(variants), TEST(callbacks), TEST(loud_refusal),
+        TEST(refused_again), TEST(fenced),   TEST(fences),    TEST(overwritten_constants),
         TEST(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
