@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "drivers_under_test/host/relay/carry.h"
 #include "drivers_under_test/host/relay/relay.h"
 #include "tests/kit/test.h"
 
@@ -360,6 +361,34 @@ static void test_sent_once(void **state) {
     line_end(l);
 }
 
+/** Sends a piece that is full of this byte: whether it went by its digest. */
+static bool goes_by_digest(struct host_carry *near, struct host_frames *far, uint8_t filling) {
+    uint8_t piece[2048];
+    const uint8_t *data;
+    size_t bytes = 0;
+    memset(piece, filling, sizeof piece);
+    assert_int_not_equal(host_carry_bytes(near, piece, sizeof piece), 0);
+    assert_true(host_frames_flush(near->frames));
+    for (int i = 0; i < 2; i++) assert_int_equal(host_frames_get(far, &data, &bytes), HOST_FRAMED); /* FILE, PIECE */
+    return bytes < sizeof piece;
+}
+
+/** When the room for three pieces is full, each further one takes the place of that which came first. */
+static void test_oldest_is_forgotten(void **state) {
+    (void)state;
+    struct meeting *m = meet("", "");
+    struct host_carry near;
+    m->client.cache_bytes = 3 * (32 << 10);
+    host_carry_begin(&near, &m->client, false);
+    for (uint8_t i = 1; i <= 5; i++) assert_false(goes_by_digest(&near, &m->server, i));
+    for (uint8_t i = 3; i <= 5; i++) assert_true(goes_by_digest(&near, &m->server, i));
+    assert_false(goes_by_digest(&near, &m->server, 1));
+    assert_false(goes_by_digest(&near, &m->server, 3)); /* forgotten for 1 */
+    assert_true(goes_by_digest(&near, &m->server, 5));
+    host_carry_end(&near);
+    part(m);
+}
+
 /** A file that can't be written is none that the driver could write; one that grows comes back longer. */
 static void test_cache_files(void **state) {
     (void)state;
@@ -434,6 +463,7 @@ int main(void) {
         cmocka_unit_test(test_key_files),
         cmocka_unit_test(test_memory_both_ways),
         cmocka_unit_test(test_sent_once),
+        cmocka_unit_test(test_oldest_is_forgotten),
         cmocka_unit_test(test_cache_files),
         cmocka_unit_test(test_lies_with_the_key),
     };
