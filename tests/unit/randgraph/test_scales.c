@@ -9,8 +9,10 @@
 
 #include <cmocka.h>
 
+#include "randgraph/single/draft.h"
 #include "randgraph/single/scales.h"
 #include "randgraph/single/single.h"
+#include "reference/spec/spec.h"
 
 static struct nnv_spec *build(const struct nnv_single *w, struct nnv_arena *arena) {
     struct nnv_spec *spec = NULL;
@@ -28,6 +30,40 @@ static struct nnv_single of(const char *op, int32_t type) {
 static int32_t wanted_zero(int32_t choice, const struct nnv_operand *o) {
     const struct nnv_type *t = nnv_type(o->type);
     return (int32_t)(choice == NNV_ZERO_LOWEST ? t->min : choice == NNV_ZERO_HIGHEST ? t->max : o->zero_point);
+}
+
+/* A model of one operation on codes 2 and 10, which are -1 and 3, and 0 and 16, which are 0 and 4. */
+#define PAIR(op)                                                                                                       \
+    "{\"format\":\"nnvts-spec/1\",\"name\":\"pair\",\"min_version\":\"1.2\",\"main\":{\"operands\":["                  \
+    "{\"type\":\"TENSOR_QUANT8_ASYMM\",\"dims\":[1,2],\"scale\":0.5,\"zero_point\":4,"                                 \
+    "\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[2,10]},"                                                                \
+    "{\"type\":\"TENSOR_QUANT8_ASYMM\",\"dims\":[1,2],\"scale\":0.25,\"zero_point\":0,"                                \
+    "\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[0,16]},"                                                                \
+    "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[0]},"                                    \
+    "{\"type\":\"TENSOR_QUANT8_ASYMM\",\"dims\":[1,2],\"scale\":0.5,\"zero_point\":4,"                                 \
+    "\"lifetime\":\"SUBGRAPH_OUTPUT\",\"data\":[4,4]}],\"operations\":[{\"type\":\"" op                                \
+    "\",\"inputs\":[0,1,2],\"outputs\":[3]}],\"inputs\":[0,1],\"outputs\":[3]}}"
+
+/* Products are likely to be within half of the largest of either sign; sums of two numbers, what input 0 is. */
+static void test_ranges_are_guessed(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double lo, hi;
+    } rows[] = {{PAIR("MUL"), -6, 6}, {PAIR("ADD"), -1, 3}};
+    struct nnv_arena *arena = nnv_arena_new();
+    for (int i = 0; i < 2; i++) {
+        struct nnv_spec *spec = NULL;
+        struct nnv_err err = {0};
+        double lo, hi;
+        if (nnv_spec_parse(rows[i].text, strlen(rows[i].text), "pair", arena, &spec, &err)) fail_msg("%s", err.text);
+        const struct nnv_single what = {.op = nnv_op(spec->model.main.operations[0].type)};
+        const struct nnv_single_draft b = {
+            .what = &what, .arena = arena, .spec = spec, .s = &spec->model.main, .values = spec->inputs};
+        nnv_results_guess(&b, &lo, &hi);
+        assert_true(lo == rows[i].lo && hi == rows[i].hi);
+    }
+    nnv_arena_free(arena);
 }
 
 /* Every case has what its row says. */
@@ -220,13 +256,10 @@ static void test_inputs_that_repeat(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_are_kept),
-        cmocka_unit_test(test_bounds_of_activations),
-        cmocka_unit_test(test_results_say_something),
-        cmocka_unit_test(test_single_results_are_judged),
-        cmocka_unit_test(test_channels),
-        cmocka_unit_test(test_attributes_of_quantisations),
-        cmocka_unit_test(test_inputs_that_repeat),
+        cmocka_unit_test(test_ranges_are_guessed),          cmocka_unit_test(test_rows_are_kept),
+        cmocka_unit_test(test_bounds_of_activations),       cmocka_unit_test(test_results_say_something),
+        cmocka_unit_test(test_single_results_are_judged),   cmocka_unit_test(test_channels),
+        cmocka_unit_test(test_attributes_of_quantisations), cmocka_unit_test(test_inputs_that_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

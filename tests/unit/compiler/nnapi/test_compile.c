@@ -3,12 +3,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "compiler/nnapi/compile.h"
+#include "compiler/nnapi/program/program.h"
 #include "compiler/relay/interp/interp.h"
 #include "tests/kit/emit.h"
 #include "tests/kit/arena.h"
@@ -143,6 +145,30 @@ static void operands_that_nothing_reads_are_not_kept(void **state) {
     }
 }
 
+/* Inputs keep their numbers, types and names, however many there are; here the first and the last are the result. */
+static void plans_hold_any_number_of_tensors(void **state) {
+    (void)state;
+    enum { MANY = 150 };
+    struct nnv_text t = {0};
+    struct nnv_program p;
+    for (int i = 0; i < MANY; i++)
+        nnv_text_addf(&t, "%s%%x%d: Tensor[(%d), float32]", i ? ", " : "def @main(", i, i + 1);
+    nnv_text_addf(&t, ") { (%%x0, %%x%d) }", MANY - 1);
+    if (nnv_program_plan(parse(t.data), NULL, 0, arena, &p, &err) != NNV_OK) fail_msg("%s", err.text);
+    nnv_text_free(&t);
+    assert_int_equal(p.n_inputs, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        const struct nnv_program_tensor *x = &p.tensors[p.inputs[i]];
+        char name[16];
+        snprintf(name, sizeof name, "%%x%zu", i);
+        assert_int_equal(x->place, NNV_PROGRAM_INPUT);
+        assert_int_equal(x->elems, i + 1);
+        assert_non_null(x->type);
+        assert_string_equal(x->name, name);
+    }
+    assert_int_equal(p.n_outputs, 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(operators_without_conversion_stay, set_up, drop),
@@ -152,6 +178,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_divided_program_is_the_program, set_up, drop),
         cmocka_unit_test_setup_teardown(programs_without_main_are_refused, set_up, drop),
         cmocka_unit_test_setup_teardown(operands_that_nothing_reads_are_not_kept, set_up, drop),
+        cmocka_unit_test_setup_teardown(plans_hold_any_number_of_tensors, set_up, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
