@@ -209,7 +209,7 @@ static double rate_of(const struct update *u, const struct nnv_report_case *c) {
         bad = nnv_json_count(alone, "bad");
         runs = nnv_json_count(alone, "runs");
     }
-    const double high = runs > 0 && bad <= runs ? nnv_proportion_interval(bad, runs, 0.95).high : 1;
+    const double high = bad < runs ? nnv_proportion_interval(bad, runs, 0.95).high : 1;
     return fmin(ceil(high * 100) / 100, 1);
 }
 
