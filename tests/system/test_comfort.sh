@@ -290,9 +290,16 @@ test_doctor_in_a_long_path() {
     check 0 env PATH="$place" "$NNVTS_BUILD/nnvts" doctor
     grep -q '^- cc  ' "$OUT" || fail "a compiler is found"
 }
+# sections PAGE NAME...: each begins a line of its own
+sections() {
+    local name
+    for name in "${@:2}"; do grep -qx "\.SH $name" "$1" || fail "$1: no section $name"; done
+}
 test_manual_pages() {
     check 0 nnvts man --out man1
     for verb in $(nnvts --help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do has "man1/nnvts-$verb.1" ".SH OPTIONS"; done
+    sections man1/nnvts.1 NAME SYNOPSIS DESCRIPTION "EXIT STATUS" ENVIRONMENT FILES
+    sections man1/nnvts-run.1 NAME SYNOPSIS DESCRIPTION OPTIONS EXAMPLES "SEE ALSO"
     has man1/nnvts.1 "EXIT STATUS"
     check 2 nnvts man nothing
     one_error "no verb 'nothing'"

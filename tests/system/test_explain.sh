@@ -109,6 +109,8 @@ test_says_it_in_words() {
     check 1 nnvts explain "$ROOT/tests/conformance/example.json" --driver faulty:activation-ignored
     has "$OUT" "1 of 4 values are wrong"
     has "$OUT" "activation-ignored           fused activation ignored (operation 0, ADD)"
+    check 1 nnvts explain "$ROOT/tests/conformance/example.json" --driver faulty:activation-ignored --json
+    has "$OUT" '"operation":0,"op":"ADD"}'
 }
 test_a_driver_that_dies() {
     check 1 nnvts explain "$ROOT/tests/conformance/example.json" --driver faulty:crash-execute@ADD
