@@ -175,6 +175,7 @@ static void wrong_units_lengthen(void **state) {
         assert_true(t->in_driver_ns != NNVTS_NO_TIME && t->in_driver_ns >= 1000 && t->in_driver_ns % 1000 == 0);
         assert_true(t->in_driver_ns / 1000 >= t->on_device_ns);
     }
+    nnv_context_release(&s, prepared);
     nnv_context_end(&s);
     nnv_client_close(&client);
     nnv_text_free(&result.reason);
