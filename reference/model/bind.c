@@ -297,8 +297,7 @@ static bool fits_rank(const struct nnv_slot *slot, const struct nnv_shape *shape
 
 /* A model input that no value fits, its rank is wrong and an extent open, stands for an input that will be omitted. */
 static bool is_placeholder(const struct nnv_slot *slot, const struct nnv_arg *a) {
-    if (!(slot->flags & NNV_OMITTABLE) || !a->present || a->data || a->operand->lifetime != NNV_SUBGRAPH_INPUT)
-        return false;
+    if (!(slot->flags & NNV_OMITTABLE) || a->operand->lifetime != NNV_SUBGRAPH_INPUT) return false;
     return !fits_rank(slot, &a->shape) && !nnv_shape_known(&a->shape);
 }
 
