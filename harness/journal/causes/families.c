@@ -42,6 +42,8 @@ static const char *kind_of(const char *name, size_t *n) {
     return name[*n] == '/' ? name : "";
 }
 
+enum { KIND = 128 }; /* room for what kind_in_suite() gives */
+
 /** "2\tsize_64k": the number of the suite, and the kind; "" where the case has none. */
 static const char *kind_in_suite(const struct nnv_report_case *c, char *buf, size_t room) {
     size_t n;
@@ -59,7 +61,6 @@ struct counts {
 
 /** Counts the cases of the kinds that buckets of wrong values begin with. */
 static bool count_kinds(const struct nnv_grouping *g, struct counts *counts) {
-    enum { KIND = 128 };
     const struct nnv_buckets *all = &g->bugs->buckets;
     char kind[KIND];
     counts->kinds.arena = all->arena;
@@ -81,7 +82,6 @@ static bool count_kinds(const struct nnv_grouping *g, struct counts *counts) {
 
 /** For each bucket of wrong values the kind that all its cases are of; NULL: of several, or of a frequent one. */
 static enum nnv_status find_kinds(const struct nnv_grouping *g, const char **kind, struct nnv_err *err) {
-    enum { KIND = 128 };
     const struct nnv_bugs *bugs = g->bugs;
     struct counts counts = {0};
     char own[KIND];
