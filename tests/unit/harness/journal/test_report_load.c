@@ -69,6 +69,24 @@ static void sums_up_uses(void **state) {
     fx_remove(&f);
 }
 
+/* What explained.json says of a case is a help: a damaged one is left out, and the run is read all the same. */
+static void damaged_explanations_are_left_out(void **state) {
+    (void)state;
+    static const char whole[] = "{\"a\":{\"words\":\"two rows are swapped\"}}";
+    for (size_t cut = 0; cut < 2; cut++) {
+        struct fx f = fx_make("a\tops\tADD\tfloat32\t\n", "{\"case\":\"a\",\"verdict\":\"FAIL\",\"reason\":\"x\"}\n");
+        fx_put(&f, NNV_EXPLAINED_FILE, whole, strlen(whole) - cut);
+        fx_load(&f);
+        assert_int_equal(nnv_report_count(f.report, NNVTS_FAIL), 1);
+        const char *explained = f.report->item[0].more->cause->explained;
+        if (cut == 0)
+            assert_string_equal(explained, "two rows are swapped");
+        else
+            assert_null(explained);
+        fx_remove(&f);
+    }
+}
+
 /* What fails in each of its repeats is no flake, nor is what passes in one of them, or a failure that was expected. */
 static void flakes_are_unsteady_failures(void **state) {
     (void)state;
@@ -403,6 +421,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_a_run),
         cmocka_unit_test(sums_up_uses),
+        cmocka_unit_test(damaged_explanations_are_left_out),
         cmocka_unit_test(flakes_are_unsteady_failures),
         cmocka_unit_test(reads_records_on_demand),
         cmocka_unit_test(a_changed_journal_is_an_error),

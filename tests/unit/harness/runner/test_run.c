@@ -10,7 +10,9 @@
 #include <sys/resource.h>
 
 #include "harness/runner/ask.h"
+#include "harness/runner/determinism.h"
 #include "harness/runner/dumps/dump.h"
+#include "harness/runner/dumps/replay.h"
 #include "harness/runner/pool/pool.h"
 #include "harness/runner/worker/limits.h"
 
@@ -622,6 +624,70 @@ static void test_dumps_behind_an_interrupt(void **state) {
     setup_free(&s);
 }
 
+/* What the process of an attempt tells is untrusted: a number that is no verdict is none. */
+static enum nnv_status tell_number(struct nnv_answering *in, struct nnv_err *err) {
+    (void)err;
+    *(int *)in->shared = *(const int *)in->context;
+    return NNV_OK;
+}
+
+static void test_verdict_of_a_replay(void **state) {
+    (void)state;
+    static const struct {
+        int told;
+        enum nnvts_verdict verdict;
+    } rows[] = {{NNVTS_PASS, NNVTS_PASS},
+                {NNVTS_FAIL, NNVTS_FAIL},
+                {NNVTS_VERDICT_COUNT - 1, (enum nnvts_verdict)(NNVTS_VERDICT_COUNT - 1)},
+                {NNVTS_VERDICT_COUNT, NNVTS_NOTRUN},
+                {-1, NNVTS_NOTRUN}};
+    struct nnv_err err = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int told = rows[i].told;
+        struct nnv_replay r = {.ask = {.answer = tell_number, .context = &told, .bytes = sizeof told}};
+        assert_int_equal(nnv_ask(&r.ask, &err), NNV_OK);
+        assert_int_equal(nnv_replay_verdict(&r), rows[i].verdict);
+        nnv_replay_stop(&r);
+    }
+}
+
+/* A pass with another number of threads is made only where the driver has an option for it that the user left open. */
+static void test_passes(void **state) {
+    (void)state;
+    static const struct {
+        const char *threads, *options;
+        size_t passes;
+    } rows[] = {{NULL, NULL, 2}, {"threads=", "threads=2", 2}, {"threads=", NULL, 3}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct setup s;
+        struct nnv_passes passes;
+        struct nnv_err err = {0};
+        bool interrupted = true;
+        setup_init(&s, "passes");
+        add_case(&s, "fake", FINE, 0);
+        s.config.driver_options = rows[i].options;
+        assert_int_equal(
+            nnv_passes_run(&s.config, s.list.item, s.list.count, NULL, rows[i].threads, &passes, &interrupted, &err),
+            NNV_OK);
+        assert_false(interrupted);
+        assert_int_equal(passes.count, rows[i].passes);
+        nnv_passes_free(&passes);
+        setup_free(&s);
+    }
+}
+
+/* The shortest budget is one, too: it is spent before anything begins. */
+static void test_shortest_budget(void **state) {
+    (void)state;
+    struct setup s;
+    setup_init(&s, "budget");
+    s.config.budget_ns = 1;
+    for (int i = 0; i < 3; i++) add_case(&s, "fake", FINE, 0);
+    run_well(&s);
+    count_verdicts(s.out, "SKIP", "the time budget was spent", 3);
+    setup_free(&s);
+}
+
 /* ------------------------------------------------------------------ one case */
 
 static void test_run_one(void **state) {
@@ -712,6 +778,9 @@ int main(void) {
         cmocka_unit_test(test_bad_close),
         cmocka_unit_test(test_bad_close_is_told_once),
         cmocka_unit_test(test_dumps_behind_an_interrupt),
+        cmocka_unit_test(test_verdict_of_a_replay),
+        cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_shortest_budget),
         cmocka_unit_test(test_run_one),
         cmocka_unit_test(test_driver_open_elsewhere),
     };
