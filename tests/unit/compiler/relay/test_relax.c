@@ -232,6 +232,8 @@ static void what_is_written_reads_back(void **state) {
         "return lv[0]",
         "lv = R.call_packed(\"f\", x, sinfo_args=(R.Tensor((4,), dtype=\"float32\"),))\nreturn lv",
         "lv = R.argmax(x, axis=0)\nreturn lv",
+        "lv: R.Tensor(dtype=\"float32\") = R.exp(x)\nreturn lv",
+        "lv: R.Tensor(dtype=\"float32\", ndim=1) = R.exp(x)\nreturn lv",
         "lv = R.reshape(x, [1, 1, 2, 2])\nreturn R.nn.pad(lv, [0, 0, 0, 0, 1, 1, 1, 1])",
         "lv = R.reshape(x, [1, 4, 1, 1])\nlv1 = R.nn.group_norm(lv, x, x, num_groups=2, channel_axis=1, axes=[2, 3])\n"
         "return R.full((2, 2), R.const(1, \"float32\"), dtype=\"float32\")",
@@ -299,9 +301,9 @@ static void the_newer_metadata(void **state) {
                         "{\"type\": \"ffi.String\", \"data\": \"relax.expr.Constant\"},\n"
                         "{\"type\": \"ffi.Tensor\", \"data\": \"");
     nnv_text_add_base64(&text, bytes.data, bytes.len);
-    nnv_text_add(&text,
-                 "\"},\n{\"type\": \"relax.expr.Constant\", \"data\": {\"data\": 1}},\n"
-                 "{\"type\": \"ffi.Array\", \"data\": [2]},\n{\"type\": \"ffi.Map\", \"data\": [0, 3]}]}\"\"\")\n");
+    nnv_text_add(&text, "\"},\n{\"type\": \"relax.expr.Constant\", \"data\": {\"data\": 1}},\n"
+                        "{\"type\": \"ffi.Array\", \"data\": [2]},\n{\"type\": \"ffi.Map\", \"data\": [5, 0, 0, 3]},\n"
+                        "{\"type\": \"ffi.String\", \"data\": \"a name whose value reads like another\"}]}\"\"\")\n");
     nnv_text_add(&text,
                  module_of("x: R.Tensor((2,), \"float32\")", "return R.add(x, metadata[\"relax.expr.Constant\"][0])"));
     module_gives(text.data, "1 2", "4 6");
