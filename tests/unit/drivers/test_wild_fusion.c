@@ -152,6 +152,16 @@ static void two_constants(struct net *n, float end) {
 static void like_ends(struct net *n) { two_constants(n, 4); }
 static void unlike_ends(struct net *n) { two_constants(n, 3); }
 
+/* A product is an output of the model, and a sum reads it on; x: of the extents of the product, or of others. */
+static void read_on(struct net *n, uint32_t rows) {
+    const uint32_t x = input(n, F32, OF(rows, 4)), k = patterned(n, F32, OF(2, 4)), y = output(n, F32, OF(2, 4)),
+                   z = output(n, F32, OF(2, 4)), none = integer(n, 0);
+    operation(n, ANEURALNETWORKS_MUL, LIST(x, k, none), LIST(y));
+    operation(n, ANEURALNETWORKS_ADD, LIST(y, k, none), LIST(z));
+}
+static void read_on_like(struct net *n) { read_on(n, 2); }
+static void read_on_unlike(struct net *n) { read_on(n, 1); }
+
 static void patterns(void **state) {
     const struct trigger triggers[] = {
         SHOWS_IN("activation-fused-shared", shared_activation),
@@ -187,6 +197,8 @@ static void patterns(void **state) {
         SPARED_IN("operations-merged", same_beta),
         SHOWS_IN("constants-merged", like_ends),
         SPARED_IN("constants-merged", unlike_ends),
+        SHOWS_IN("output-not-read-on", read_on_like),
+        SPARED_IN("output-not-read-on", read_on_unlike),
     };
     (void)state;
     check_triggers(triggers, sizeof triggers / sizeof *triggers);
