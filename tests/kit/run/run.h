@@ -63,6 +63,7 @@ enum fault {
     FAULTS,
     WRONG_ONCE, /* only the first time, as a file tells */
     WRONG_THEN_HANGS,
+    WRONG_LATER,   /* only in a worker that ran another case; takes a tenth of a second */
     WRITES_LATER,  /* over the positions in the ring, as soon as the next case runs */
     SLOW_CHECK,    /* a second, while nnvts compares */
     ENDLESS_BUILD, /* always, while nnvts builds */

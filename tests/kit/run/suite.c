@@ -226,6 +226,9 @@ static void answer(enum fault fault, struct nnv_result *r) {
     case ERROR_LATER:
         if (cases_before > 0) r->verdict = NNVTS_ERROR;
         break;
+    case WRONG_LATER:
+        if (cases_before > 0) r->verdict = NNVTS_FAIL;
+        break;
     case ERROR_ALWAYS:
         r->verdict = NNVTS_ERROR;
         nnv_text_add(&r->reason, "no file");
@@ -295,6 +298,9 @@ static void act(enum fault fault, struct nnv_case_env *env) {
     case TIDIES_UP:
         signal(SIGTERM, leave);
         hang();
+        break;
+    case WRONG_LATER:
+        usleep(100000);
         break;
     case CHATTERS:
         chatter();

@@ -9,10 +9,12 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 
+#include "base/file.h"
 #include "harness/runner/ask.h"
 #include "harness/runner/determinism.h"
 #include "harness/runner/dumps/dump.h"
 #include "harness/runner/dumps/replay.h"
+#include "harness/runner/flakes_run.h"
 #include "harness/runner/pool/pool.h"
 #include "harness/runner/worker/limits.h"
 
@@ -676,6 +678,26 @@ static void test_passes(void **state) {
     }
 }
 
+/* A failure that depends on what ran before it is tried behind that in one worker, whatever the jobs of the run. */
+static void test_tried_in_one_worker(void **state) {
+    (void)state;
+    struct setup s;
+    struct nnv_err err = {0};
+    char path[PATH_MAX + 16], *text = NULL;
+    size_t size = 0;
+    setup_init(&s, "tried");
+    for (int i = 0; i < 2; i++) add_case(&s, "fake", WRONG_LATER, 0);
+    run_well(&s);
+    s.config.jobs = 2;
+    const struct nnv_flakes_options o = {&s.config, s.list.item, s.list.count, UINT64_C(60000000000), 1};
+    assert_int_equal(nnv_flakes(&o, &err), NNV_OK);
+    snprintf(path, sizeof path, "%s/flakes.json", s.out);
+    assert_int_equal(nnv_file_read(path, 1u << 20, &text, &size, &err), NNV_OK);
+    if (strstr(text, "\"order-dependent\"") == NULL) fail_msg("%s", text);
+    free(text);
+    setup_free(&s);
+}
+
 /* The shortest budget is one, too: it is spent before anything begins. */
 static void test_shortest_budget(void **state) {
     (void)state;
@@ -780,6 +802,7 @@ int main(void) {
         cmocka_unit_test(test_dumps_behind_an_interrupt),
         cmocka_unit_test(test_verdict_of_a_replay),
         cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_tried_in_one_worker),
         cmocka_unit_test(test_shortest_budget),
         cmocka_unit_test(test_run_one),
         cmocka_unit_test(test_driver_open_elsewhere),
