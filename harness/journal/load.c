@@ -350,8 +350,10 @@ static bool take_explained(struct nnv_report *r, uint32_t i, const json_t *said)
 static enum nnv_status read_explained(struct nnv_report *r, struct nnv_err *err) {
     json_t *root, *value;
     const char *name;
-    enum nnv_status s = nnv_report_read_file(r, NNV_EXPLAINED_FILE, &root, err);
-    if (s == NNV_INVALID) return NNV_OK;
+    struct nnv_err unread = {0};
+    enum nnv_status s = nnv_report_read_file(r, NNV_EXPLAINED_FILE, &root, &unread);
+    if (s == NNV_INVALID) return NNV_OK; /* and nothing is told */
+    if (s != NNV_OK) return nnv_no_memory(err);
     json_object_foreach(root, name, value) {
         const uint32_t i = nnv_report_find(r, name);
         if (s == NNV_OK && i != NNV_MAP_NONE && !take_explained(r, i, value)) s = nnv_no_memory(err);

@@ -85,8 +85,8 @@ static void on_header(void *context, const char *record) {
 static void write_unfinished(struct view *v) {
     struct nnv_report *report = NULL;
     v->file_due = false;
-    if (nnv_report_load(v->cli->out, &report, &v->err) == NNV_OK && nnv_report_junit(report, &v->err) == NNV_OK)
-        v->err.status = NNV_OK;
+    v->err.status = nnv_report_load(v->cli->out, &report, &v->err);
+    if (v->err.status == NNV_OK) v->err.status = nnv_report_junit(report, &v->err);
     nnv_report_free(report);
 }
 
