@@ -218,6 +218,57 @@ static void values_lie_in_a_ring(void **state) {
     assert_int_equal(judge("values-in-a-ring", read_late(128), 1), NNVTS_FAIL);
 }
 
+/* ------------------------------------------------------------- device memory */
+
+static enum nnvts_status (*their_allocate)(struct nnvts_device *self, const struct nnvts_buffer_desc *desc,
+                                           struct nnvts_buffer **buffer);
+
+static enum nnvts_status copy_nothing(struct nnvts_buffer *self, const struct nnvts_memory *source,
+                                      const uint32_t *dimensions, uint32_t dimension_count) {
+    (void)self, (void)source, (void)dimensions, (void)dimension_count;
+    return NNVTS_STATUS_GENERAL_FAILURE;
+}
+
+static enum nnvts_status allocate_unfillable(struct nnvts_device *self, const struct nnvts_buffer_desc *desc,
+                                             struct nnvts_buffer **buffer) {
+    const enum nnvts_status st = their_allocate(self, desc, buffer);
+    if (st == NNVTS_STATUS_NONE) (*buffer)->copy_from = copy_nothing;
+    return st;
+}
+
+/** What is refused of a buffer without a value proves nothing: where buffers cannot be filled, these cases fail. */
+static void buffers_that_cannot_be_filled(void **state) {
+    (void)state;
+    static const char *const names[] = {"memory/wrong_second_role/", "memory/wrong_direction/", "memory/stale_role/",
+                                        "memory/read_and_written/"};
+    const struct nnv_run_config config = {.precision = -1, .seed = 1};
+    struct nnv_case_list list = {.arena = arena};
+    struct nnv_client client = {0};
+    struct nnv_err err = {0};
+    size_t failed[sizeof names / sizeof *names] = {0};
+    assert_int_equal(nnv_suite_by_name("memory")->list(&config, &list, &err), NNV_OK);
+    open_bug(&client, "nameless");
+    their_allocate = client.device->allocate;
+    client.device->allocate = allocate_unfillable;
+    for (size_t i = 0; i < list.count; i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            if (strncmp(list.item[i].name, names[k], strlen(names[k])) != 0) continue;
+            uint32_t phase = 0;
+            struct nnv_case_env env = {.config = &config, .client = &client, .arena = case_arena, .phase = &phase};
+            struct nnv_result result = {0};
+            nnv_case_run(&env, &list.item[i], &result);
+            assert_int_equal(result.verdict, NNVTS_FAIL);
+            assert_non_null(strstr(result.reason.data, "copy_from answered GENERAL_FAILURE"));
+            failed[k]++;
+            nnv_text_free(&result.reason);
+            nnv_text_free(&result.outputs);
+            nnv_arena_reset(case_arena);
+        }
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) assert_true(failed[k] > 0);
+    nnv_client_close(&client);
+    free(list.item);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_bug_opens),
@@ -227,6 +278,7 @@ int main(void) {
         cmocka_unit_test(wrong_units_lengthen),
         cmocka_unit_test(bugs_move),
         cmocka_unit_test(values_lie_in_a_ring),
+        cmocka_unit_test(buffers_that_cannot_be_filled),
     };
     return cmocka_run_group_tests(tests, find_drivers, forget_drivers);
 }
