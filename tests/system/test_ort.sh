@@ -54,6 +54,23 @@ EOF
     check 0 nnvts plan two.json --drivers ort:
     has "$OUT" "1 of 2 operations on drivers"
 }
+# A response normalised by the square itself: x / (0 + 1 * x^2)^1.
+test_response_normalised() {
+    needs_library
+    cat >lrn.json <<'EOF'
+{"format":"nnvts-spec/1","name":"lrn","main":{"operands":[
+{"type":"TENSOR_FLOAT32","dims":[1,1,2,1],"lifetime":"SUBGRAPH_INPUT","data":[2,-4]},
+{"type":"INT32","dims":[],"lifetime":"CONSTANT_COPY","data":[1]},
+{"type":"FLOAT32","dims":[],"lifetime":"CONSTANT_COPY","data":[0]},
+{"type":"FLOAT32","dims":[],"lifetime":"CONSTANT_COPY","data":[1]},
+{"type":"FLOAT32","dims":[],"lifetime":"CONSTANT_COPY","data":[1]},
+{"type":"TENSOR_FLOAT32","dims":[1,1,2,1],"lifetime":"SUBGRAPH_OUTPUT","data":[0.5,-0.25]}],
+"operations":[{"type":"LOCAL_RESPONSE_NORMALIZATION","inputs":[0,1,2,3,4],"outputs":[5]}],
+"inputs":[0],"outputs":[5]},"referenced":[]}
+EOF
+    check 0 nnvts run --driver ort: --suite spec --specs lrn.json --out out -q
+    same "$(verdict out PASS)" 1
+}
 # ONNX rounds the end of a range to even, NNAPI away from 0: an end in the middle between two codes is refused, and it
 # alone. 1 / 2 and 1 / 0.4 are such middles of RELU1, 6 / 4 is one of RELU6.
 test_ends_of_ranges() {
