@@ -157,7 +157,8 @@ static void versions(void **state) {
 
 static void days(void **state) {
     (void)state;
-    static const char *const good[] = {"2026-01-31", "2024-02-29", "2000-02-29", "9999-12-31"};
+    static const char *const good[] = {"2026-01-31", "2024-02-29", "2000-02-29",
+                                       "9999-12-31", "2026-02-28", "2026-03-29"};
     static const char *const bad[] = {"",           "2026",       "2026-02-29", "1900-02-29",  "2026-00-10",
                                       "2026-13-01", "2026-04-31", "2026-1-1",   "2026-01-011", "26-01-01"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_true(nnv_is_day(good[i]));
