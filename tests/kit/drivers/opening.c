@@ -89,7 +89,7 @@ static enum nnvts_status open_device(const char *option, struct nnvts_device **o
     return NNVTS_STATUS_NONE;
 }
 
-static const char *const options[] = {"segv", "exit", "refuse", NULL};
+static const char *const options[] = {"segv", "exit", "", "refuse", NULL};
 static const struct nnvts_driver driver = {
     .struct_size = sizeof driver,
     .abi_version = NNVTS_DRIVER_ABI_VERSION,

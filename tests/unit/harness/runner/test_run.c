@@ -382,7 +382,7 @@ static void test_probe(void **state) {
     assert_string_equal(info.version, "1.2");
     assert_string_equal(info.type, "CPU");
     assert_int_equal(info.level, 7);
-    assert_string_equal(info.options[0], "segv");
+    assert_string_equal(info.options[0], "segv"); /* an empty word is none */
     assert_string_equal(info.options[2], "refuse");
     assert_null(info.options[3]);
     json_t *c = json_loads(info.capabilities, 0, NULL);
