@@ -167,6 +167,9 @@ static void test_function(void **state) {
     /* the call passes %y, which is used first, then %x */
     const struct nnv_relay_expr *main = nnv_relay_find(b.m, "main"), *get = main->args[0]->args[0];
     assert_int_equal(get->kind, NNV_RELAY_GET);
+    /* what stands for %0 and %1 says where these were written */
+    assert_int_equal(get->span.line, 2);
+    assert_int_equal(main->args[0]->args[1]->args[0]->span.line, 3);
     assert_true(get->args[0]->args[0] == main->params[1] && get->args[0]->args[1] == main->params[0]);
     /* a second run finds nothing more to do */
     byoc_partition(&b, SUPPORTED, NULL);

@@ -466,12 +466,44 @@ static void test_tails(void **state) {
     }
 }
 
+/* --------------------------------------------------------------------- a choice */
+
+/** Does nothing; counts the models, and those of another operation than TANH. */
+struct asked {
+    size_t models, others;
+};
+
+static bool count_asked(void *context, const struct nnv_spec *spec, struct nnv_arena *arena,
+                        struct nnv_value **outputs) {
+    struct asked *a = context;
+    const struct nnv_subgraph *m = &spec->model.main;
+    bool other = false;
+    (void)arena, (void)outputs;
+    for (uint32_t i = 0; i < m->noperations; i++) other |= m->operations[i].type != ANEURALNETWORKS_TANH;
+    a->models++;
+    a->others += other;
+    return false;
+}
+
+static void test_choice(void **state) {
+    struct asked asked = {0};
+    const struct nnv_numeric_engine e = {
+        .execute = count_asked, .context = &asked, .operations = "TANH", .arena = nnv_arena_new(), .out = &measured};
+    (void)state;
+    measured = (struct nnv_numeric){0};
+    nnv_numeric_measure(&e);
+    nnv_arena_free(e.arena);
+    assert_true(measured.partial);
+    assert_true(asked.models > 0);
+    assert_int_equal(asked.others, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),      cmocka_unit_test(test_contraction), cmocka_unit_test(test_requantisation),
-        cmocka_unit_test(test_kernels),   cmocka_unit_test(test_mixtures),    cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_depth),     cmocka_unit_test(test_overflow),    cmocka_unit_test(test_tails),
-        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_sums),    cmocka_unit_test(test_contraction), cmocka_unit_test(test_requantisation),
+        cmocka_unit_test(test_kernels), cmocka_unit_test(test_mixtures),    cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_depth),   cmocka_unit_test(test_overflow),    cmocka_unit_test(test_tails),
+        cmocka_unit_test(test_choice),  cmocka_unit_test(test_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
