@@ -145,12 +145,52 @@ static void what_is_wrong_is_said(void **state) {
     free(copy);
 }
 
+static uint32_t word(const uint8_t *p) {
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/** The place of a field of a table that is there. */
+static uint8_t *field(uint8_t *table, unsigned slot) {
+    uint16_t offset;
+    memcpy(&offset, table - (int32_t)word(table) + 4 + 2 * (size_t)slot, sizeof offset);
+    assert_true(offset > 0);
+    return table + offset;
+}
+
+/** The outputs of the graph may be the last words of the file. */
+static void outputs_end_the_file(void **state) {
+    enum { GRAPHS = 2, OUTPUTS = 2 }; /* of the schema's Model and SubGraph */
+    const struct nnv_trained *m = model("figures_float");
+    const size_t size = size_of(m), whole = size + 8;
+    struct nnv_tfl_file f;
+    struct nnv_err err = {0};
+    if (nnv_tfl_read(m->begin, size, "m", *state, &f, &err) != NNV_OK) fail_msg("%s", err.text);
+    const uint32_t output[] = {1, (uint32_t)f.graphs[0].out[0]};
+    uint8_t *copy = malloc(whole);
+    assert_non_null(copy);
+    memcpy(copy, m->begin, size);
+    memcpy(copy + size, output, sizeof output);
+    uint8_t *graphs = field(copy + word(copy), GRAPHS);
+    graphs += word(graphs); /* their count, and where each is */
+    uint8_t *outputs = field(graphs + 4 + word(graphs + 4), OUTPUTS);
+    const uint32_t to_end = (uint32_t)(copy + size - outputs);
+    memcpy(outputs, &to_end, sizeof to_end);
+    if (nnv_tfl_read(copy, whole, "m", *state, &f, &err) != NNV_OK) fail_msg("%s", err.text);
+    assert_int_equal(f.graphs[0].nout, 1);
+    assert_int_equal(f.graphs[0].out[0], output[1]);
+    refused(state, copy, whole - 1, "outputs: 1 elements do not fit into the file");
+    free(copy);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(quantised_classifier, setup, teardown),
         cmocka_unit_test_setup_teardown(recurrent_model, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_files, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_wrong_is_said, setup, teardown),
+        cmocka_unit_test_setup_teardown(outputs_end_the_file, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
