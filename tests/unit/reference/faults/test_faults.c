@@ -343,6 +343,28 @@ static void scales_by_two(void **state) {
     }
 }
 
+/** An operation can be left out only where its result has the extents of what is handed on. */
+static void handed_on_as_it_is(void **state) {
+    (void)state;
+    for (uint32_t n = 1; n <= 2; n++) { /* of 1 x 2 and of 2 x 2 numbers */
+        struct nnv_fault_list l = {.arena = arena};
+        struct nnv_builder b = {.arena = arena, .seed = 1};
+        const uint32_t of[] = {n, 2}, to[] = {2, n}, two[] = {2};
+        const struct nnv_encoding i32 = {.type = ANEURALNETWORKS_TENSOR_INT32};
+        const uint32_t x = nnv_builder_tensor(&b, FLOATS, 2, of, NNV_SUBGRAPH_INPUT),
+                       order = nnv_builder_constant(&b, i32, 1, two, (const int32_t[]){1, 0}),
+                       y = nnv_builder_tensor(&b, FLOATS, 2, to, NNV_SUBGRAPH_OUTPUT);
+        nnv_builder_add(&b, ANEURALNETWORKS_TRANSPOSE, 2, (uint32_t[]){x, order}, y);
+        take(&b, x, y);
+        nnv_generate_tensors(&l, calls[0]);
+        const struct nnv_fault *f = only(&l, "the operation left out: input handed on");
+        assert_non_null(f);
+        assert_int_equal(nnv_fault_apply(f, &edit), n == 2);
+        assert_int_equal(nnv_edit_op(&edit)->type, n == 2 ? ANEURALNETWORKS_RESHAPE : ANEURALNETWORKS_TRANSPOSE);
+        assert_valid();
+    }
+}
+
 /** Places of the last two axes as one are mixed up where there are more, and both have more than one. */
 static void last_axes_as_one(void **state) {
     (void)state;
@@ -574,6 +596,7 @@ int main(void) {
         cmocka_unit_test(padding_of_dilated_filters),
         cmocka_unit_test(padding_of_another_dilation),
         cmocka_unit_test(scales_by_two),
+        cmocka_unit_test(handed_on_as_it_is),
         cmocka_unit_test(last_axes_as_one),
         cmocka_unit_test(not_rescaled),
         cmocka_unit_test(scalars_change_places),
