@@ -33,6 +33,13 @@ test_a_driver_behind_the_runtime_passes() {
     check 0 nnvts run --driver cpu --via runtime --suite api --out out
     [ "$(verdict out PASS)" -ge 760 ] || fail "fewer than 760 cases pass"
 }
+# A device of HAL 1.0 has no cache: nothing is said of files that are not there.
+test_a_device_without_cache() {
+    local drivers=sample:level-1.0
+    NNVTS_DRIVERS=$drivers check 0 nnvts run --driver "ndk:$LIBRARY" --suite api --filter 'api/c*/*' --out out
+    same "$(verdict_of out api/cache/files_by_token)" UNSUPPORTED
+    same "$(verdict_of out api/cache/files_by_settings)" UNSUPPORTED
+}
 # A driver is no library: nothing is asked, which proves nothing.
 test_a_driver_is_no_library() {
     check 1 nnvts run --driver cpu --suite api --out out

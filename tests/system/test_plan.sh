@@ -171,6 +171,19 @@ EOF
     check 1 nnvts plan pack.json --drivers faulty:pack-axis-first --run
     has "$OUT" "output 0 has another shape than expected"
 }
+# A step is judged by all that it gives, in whatever order a model names its operands.
+test_result_named_first() {
+    cat >first.json <<'EOF'
+{"format":"nnvts-spec/1","name":"first","main":{"operands":[
+{"type":"TENSOR_FLOAT32","dims":[3],"lifetime":"TEMPORARY_VARIABLE"},
+{"type":"TENSOR_FLOAT32","dims":[3],"lifetime":"SUBGRAPH_INPUT","data":[-1,0,2]},
+{"type":"TENSOR_FLOAT32","dims":[3],"lifetime":"SUBGRAPH_OUTPUT","data":[0,0,1]}],
+"operations":[{"type":"RELU","inputs":[1],"outputs":[0]},{"type":"RELU1","inputs":[0],"outputs":[2]}],
+"inputs":[1],"outputs":[2]},"referenced":[]}
+EOF
+    check 0 nnvts plan first.json --drivers cpu --only 0 --run
+    has "$OUT" "step 0, nnvts-cpu, by what it was given: PASS, 3 values compared"
+}
 test_models() {
     model=$(find -L "${NNVTS_MODELS:-/nowhere}" -name '*.tflite' 2>/dev/null | sort | head -n 1)
     [ -n "$model" ] || skip "no models are there: set NNVTS_MODELS"
