@@ -181,6 +181,15 @@ static void wrong_fails_with_the_call(void **state) {
     assert_reason("(execution, 0, OF(FLOAT32, 4), a->in[0], 16) answered NO_ERROR, expected BAD_DATA");
 }
 
+/* A case ends at the first step that fails: without a compilation no values are laid out for its executions. */
+static void ends_at_the_first_failure(void **state) {
+    (void)state;
+    setenv("TOY_LIE", "finish-77", 1);
+    assert_int_equal(run(toy("toy.so"), "api/fenced/signalled_later"), NNVTS_FAIL);
+    assert_reason("answered result 77, expected NO_ERROR");
+    unsetenv("TOY_LIE");
+}
+
 static void codes_have_names(void **state) {
     (void)state;
     char buf[32];
@@ -218,6 +227,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(right_is_passed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lacking_is_unsupported, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_fails_with_the_call, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ends_at_the_first_failure, set_up, tear_down),
         cmocka_unit_test_setup_teardown(codes_have_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(expectations, set_up, tear_down),
     };
