@@ -250,7 +250,7 @@ static enum nnv_status add_new(struct update *u, struct nnv_err *err) {
             }
             any = any || wanted[i];
         }
-        if (s == NNV_OK && any) s = add_cases(u, &e, wanted, err);
+        if (s == NNV_OK) s = add_cases(u, &e, wanted, err);
         u->to->added += any;
     }
     nnv_buckets_free(&b);

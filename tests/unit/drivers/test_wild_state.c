@@ -308,15 +308,21 @@ static void burst(struct nnvts_device *d, struct record *r, uint32_t first, uint
 static void burst_elsewhere(struct nnvts_device *d, struct record *r) { burst(d, r, 0, 64); }
 static void burst_again(struct nnvts_device *d, struct record *r) { burst(d, r, 64, 64); }
 
+/** A reusable execution of a call that reads the first numbers and writes four. */
+static struct nnvts_execution *reusable_of(struct nnvts_prepared_model *p, struct call *c, float *y) {
+    struct nnvts_execution *x = NULL;
+    count_from(1);
+    give(c, numbers, 16);
+    take(c, y, 16);
+    assert_int_equal(p->create_execution(p, ready(c), &plain, &x), NNVTS_STATUS_NONE);
+    return x;
+}
+
 static void reusable(struct nnvts_device *d, struct record *r, bool changes) {
     struct nnvts_prepared_model *p = abs_of(d, 4);
-    struct nnvts_execution *x = NULL;
     struct call c = {0};
     float y[4] = {0};
-    count_from(1);
-    give(&c, numbers, 16);
-    take(&c, y, sizeof y);
-    assert_int_equal(p->create_execution(p, ready(&c), &plain, &x), NNVTS_STATUS_NONE);
+    struct nnvts_execution *x = reusable_of(p, &c, y);
     if (changes) count_from(50);
     assert_int_equal(x->execute(x, NNVTS_NO_TIME, &c.result), NNVTS_STATUS_NONE);
     note(r, y, sizeof y);
@@ -444,13 +450,9 @@ static void missed_for_ever(void **state) {
     (void)state;
     struct nnvts_device *d = open_driver("faulty", "reusable-missed,over=cpu");
     struct nnvts_prepared_model *p = abs_of(d, 4);
-    struct nnvts_execution *x = NULL;
     struct call c = {0};
     float y[4] = {0};
-    count_from(1);
-    give(&c, numbers, 16);
-    take(&c, y, sizeof y);
-    assert_int_equal(p->create_execution(p, ready(&c), &plain, &x), NNVTS_STATUS_NONE);
+    struct nnvts_execution *x = reusable_of(p, &c, y);
     assert_int_equal(x->execute(x, NNVTS_NO_TIME, &c.result), NNVTS_STATUS_NONE);
     assert_int_equal(c.result.shape_count, 1);
     assert_int_equal(x->execute(x, 1, &c.result), NNVTS_STATUS_MISSED_DEADLINE_PERSISTENT);

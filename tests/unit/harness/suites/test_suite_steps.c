@@ -212,7 +212,7 @@ static void test_reception(void **state) {
 
 /**
  * A driver that fails to prepare is asked to twice: by a compilation that may fall back and by one that may not. Some
- * of the drivers have no more than HAL 1.0, most have all ways to execute.
+ * of the drivers have no more than HAL 1.0, most have all execution modes.
  */
 static void test_failures_are_met_in_two_ways(void **state) {
     (void)state;
