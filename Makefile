@@ -541,7 +541,7 @@ endef
 $(foreach d,$(DRIVERS),$(eval $(call DRIVER_RULE,$(d))))
 
 # The suites of these stand in the place of those of nnvts.
-$(B)/tests/test_run $(B)/tests/test_run_resume $(B)/tests/test_journal: $(KIT_RUN) | $(TEST_DRIVERS)
+$(addprefix $(B)/tests/test_,run run_resume opening dumper determinism flakes_run journal): $(KIT_RUN) | $(TEST_DRIVERS)
 $(B)/tests/test_host_protocol: $(filter-out %/main.o %/listen.o %/clients.o,$(HOST_SERVER))
 $(B)/tests/test_host_lies: $(HOST_PARTS)
 $(B)/tests/test_remote_relay: $(HOST_PARTS) $(HOST_RELAY)

@@ -121,3 +121,14 @@ const char *text_of(const json_t *record, const char *member) {
     const char *s = json_string_value(json_object_get(record, member));
     return s != NULL ? s : "";
 }
+
+void count_verdicts(const char *out, const char *verdict, const char *reason, size_t expected_count) {
+    json_t *lines = read_journal(out);
+    size_t n = 0;
+    for (size_t i = 1; i < json_array_size(lines); i++) {
+        const json_t *r = json_array_get(lines, i);
+        n += strcmp(text_of(r, "verdict"), verdict) == 0 && strstr(text_of(r, "reason"), reason) != NULL;
+    }
+    assert_int_equal(n, expected_count);
+    json_decref(lines);
+}

@@ -106,6 +106,9 @@ json_t *read_journal(const char *out);
 /** The record of the case, which must be the only one. */
 json_t *record_of(json_t *lines, const char *name);
 
+/** As many records of the run have the verdict, and the text in their reason. */
+void count_verdicts(const char *out, const char *verdict, const char *reason, size_t expected_count);
+
 const char *text_of(const json_t *record, const char *member);
 
 #endif
