@@ -243,6 +243,7 @@ check: setup-check layers house
 	@$(MAKE) --no-print-directory -j$$(nproc) B=build-gcc CC=gcc WERROR=-Werror all unit
 	@$(MAKE) --no-print-directory -j$$(nproc) B=build-clang CC=clang WERROR=-Werror all unit
 	@$(MAKE) --no-print-directory -j$$(nproc) lint
+	@[ ! -d $(B)/engines ] || ln -sfn $(abspath $(B))/engines build-gcc/engines
 	@tools/run-tests.sh build-gcc $(UNIT:$(B)/%=build-gcc/%) $(SYSTEM)
 	@tools/run-tests.sh build-clang $(UNIT:$(B)/%=build-clang/%)
 	@$(MAKE) --no-print-directory sanitize
