@@ -39,6 +39,18 @@ test_one_device() {
     step 0 nnvts-cpu "ADD, MUL, RELU, TANH %0 %5 2"
     has "$OUT" "0 values cross, 0 bytes"
 }
+# As many drivers as may be named are devices, with the CPU reference behind them; one more is an error.
+test_most_drivers() {
+    local drivers
+    row >row.json
+    drivers=$(awk -F '[\t@]' '!/^#/ && !seen[$1]++ { print "faulty:" $1 }' "$ROOT/tests/system/planted.tsv" |
+        sed -n 1,33p | paste -sd , -)
+    check 0 nnvts plan row.json --drivers "${drivers%,*}"
+    has "$OUT" "device 31: nnvts-faulty-"
+    has "$OUT" "device 32: nnapi-reference"
+    check 2 nnvts plan row.json --drivers "$drivers"
+    one_error "more than 32 drivers"
+}
 test_json() {
     command -v python3 >/dev/null || skip "python3 is not there"
     row >row.json

@@ -229,6 +229,24 @@ static void entries_by_tuples(void **state) {
     expect(f, GIVEN(1, 2, 3, 4, 5, 6, 70, 80), NUMBERS(1, 2, 80, 70, 5, 6));
 }
 
+/** There is no row 2 of two, no column 3 of three, and none before the first. */
+static void tuples_that_lie_outside(void **state) {
+    static const struct {
+        int64_t at[2];
+        const char *words;
+    } rows[] = {{{2, 0}, "index 2"}, {{1, 3}, "index 3"}, {{0, -4}, "index -1"}, {{-3, 0}, "index -1"}};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct onnx_writer *w = fresh(f, 13);
+        ow_input(w, "x", FLOATS, OW_DIMS(2, 3));
+        ow_tensor(w, "at", NNV_ONNX_INT64, OW_DIMS(1, 2), rows[i].at, sizeof rows[i].at);
+        ow_input(w, "new", FLOATS, OW_DIMS(1));
+        ow_output(w, "y", FLOATS, OW_DIMS(2, 3));
+        ow_node(w, "ScatterND", "x at new", "y");
+        import_bad(f, NNV_INVALID, rows[i].words);
+    }
+}
+
 /** Each sequence's first entries in reverse; and a network that reads from the end: its results are in order. */
 static void sequences_backwards(void **state) {
     struct fixture *f = *state;
@@ -550,6 +568,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(windows, setup, teardown),
         cmocka_unit_test_setup_teardown(many_dimensions, setup, teardown),
         cmocka_unit_test_setup_teardown(entries_by_tuples, setup, teardown),
+        cmocka_unit_test_setup_teardown(tuples_that_lie_outside, setup, teardown),
         cmocka_unit_test_setup_teardown(sequences_backwards, setup, teardown),
         cmocka_unit_test_setup_teardown(sequences_by_batch, setup, teardown),
         cmocka_unit_test_setup_teardown(shape_arithmetic, setup, teardown),

@@ -334,23 +334,28 @@ static void test_too_wide(void **state) {
     cost_end(&c);
 }
 
-/** The gap is what part of the cost may be too much, in hundredths: of 20 us, 5 above the bound; of nothing, none. */
+/** The gap is what part of the cost may be too much: of 20 us, 5 above the bound; of nothing, none. Hundredths for
+ * people, a fraction for programs. */
 static void test_gaps_are_printed(void **state) {
     (void)state;
     static const struct {
         double us, lower_us;
-        const char *words;
+        const char *words, *member;
     } rows[] = {
-        {20, 15, "20.0 us (host alone 21.0 us), at least 15.0 us: gap 25.00 %"},
-        {20, 20, "at least 20.0 us: gap 0.00 %"},
-        {0, 0, "at least 0.0 us: gap 0.00 %"},
+        {20, 15, "20.0 us (host alone 21.0 us), at least 15.0 us: gap 25.00 %", "\"gap\": 0.25,"},
+        {20, 20, "at least 20.0 us: gap 0.00 %", "\"gap\": 0,"},
+        {0, 0, "at least 0.0 us: gap 0.00 %", "\"gap\": 0,"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct nnv_cost_result r = {
             .function = "main", .us = rows[i].us, .least_us = rows[i].us, .host_us = 21, .lower_us = rows[i].lower_us};
+        const struct nnv_cost_selection s = {.results = &r, .n_results = 1};
         struct nnv_text t = {0};
-        nnv_cost_table(&(struct nnv_cost_selection){.results = &r, .n_results = 1}, &t);
+        nnv_cost_table(&s, &t);
         assert_non_null(strstr(t.data, rows[i].words));
+        nnv_text_clear(&t);
+        nnv_cost_print(&s, &t);
+        assert_non_null(strstr(t.data, rows[i].member));
         nnv_text_free(&t);
     }
 }

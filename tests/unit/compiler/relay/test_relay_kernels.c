@@ -284,6 +284,10 @@ static void requantisation_rounds_as_told(void **state) {
     gives(p, "qnn.requantize(%x, 0.5f, 1, 0.25f, -3, out_dtype=\"uint8\")", "1 3 -1 200", "0 1 0 255");
     /* 0.1f is 0.100000001490116: a little more than a half is not rounded as a half */
     gives(p, "qnn.requantize(%x, 0.1f, 0, 1f, 0, out_dtype=\"int32\")", "1000000000 5 -5 4", "100000001 1 -1 0");
+    /* 4.65e-10, just below 2^-31: the largest integers give 0.9986 and -0.558, and 0.465 is no half */
+    gives(p, "qnn.requantize(%x, 4.65e-10f, 0, 1f, 0)", "2147483647 -1200000000 1000000000 0", "1 -1 0 0");
+    /* 2.32e-10, just below 2^-32: no integer gives a half */
+    gives(p, "qnn.requantize(%x, 2.32e-10f, 0, 1f, 0)", "2147483647 -2147483648 1000000000 0", "0 0 0 0");
     gives("%x: Tensor[(2, 2), int32], %s: Tensor[(2), float32]",
           "qnn.requantize(%x, %s, 0, 1f, 0, axis=1, out_dtype=\"int32\")", "8 8 16 16 0.5 2", "4 16 8 32");
     run_fails("def @main(%x: Tensor[(1), int32]) { qnn.requantize(%x, 0f, 0, 1f, 0) }", "1", NNV_INVALID, "scale");
