@@ -2,6 +2,7 @@
 /** The suite exec: its rules of times, callbacks and fences break where they should; cases have names of their own. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/kit/fake_driver.h"
 #include "harness/suites/exec/exec.h"
@@ -256,6 +257,68 @@ static void refused_again(void **state) {
     prepared.execute = NULL;
 }
 
+/* ---------------------------------------------------------------------- bursts */
+
+static struct nnvts_burst bursts[2];
+static int made;
+static struct nnv_text told; /**< executions of a burst by its number, releases by - */
+
+static int fd_of(const struct nnvts_request *r, const struct nnvts_argument *a) {
+    return r->pools[a->location.pool].fd;
+}
+static off_t place_of(const struct nnvts_request *r, const struct nnvts_argument *a) {
+    return (off_t)(r->pools[a->location.pool].offset + a->location.offset);
+}
+
+/** a + b, in memory without a pointer. */
+static enum nnvts_status burst_execute(struct nnvts_burst *self, const struct nnvts_request *r, const int64_t *tokens,
+                                       const struct nnvts_execution_config *c, struct nnvts_execution_result *answer) {
+    enum { N = 6 };
+    float v[2][N];
+    (void)tokens, (void)c;
+    nnv_text_addf(&told, " %d", (int)(self - bursts) + 1);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pread(fd_of(r, &r->inputs[i]), v[i], sizeof v[i], place_of(r, &r->inputs[i])), sizeof v[i]);
+    for (int i = 0; i < N; i++) v[0][i] += v[1][i];
+    assert_int_equal(pwrite(fd_of(r, r->outputs), v[0], sizeof v[0], place_of(r, r->outputs)), sizeof v[0]);
+    answer->shapes[0].is_sufficient = true;
+    answer->shapes[0].dimension_count = 2;
+    memcpy(answer->shapes[0].dimensions, (const uint32_t[]){2, 3}, 2 * sizeof(uint32_t));
+    answer->shape_count = 1;
+    return NNVTS_STATUS_NONE;
+}
+
+static enum nnvts_status burst_forget(struct nnvts_burst *self, int64_t token) {
+    (void)self, (void)token;
+    return NNVTS_STATUS_NONE;
+}
+
+static void burst_release(struct nnvts_burst *self) { nnv_text_addf(&told, " -%d", (int)(self - bursts) + 1); }
+
+static enum nnvts_status create_burst(struct nnvts_prepared_model *self, struct nnvts_burst **out) {
+    (void)self;
+    assert_in_range(made, 0, 1);
+    *out = &bursts[made++];
+    **out = (struct nnvts_burst){sizeof **out, burst_execute, burst_forget, burst_release};
+    return NNVTS_STATUS_NONE;
+}
+
+/** Two bursts in turns; the second serves on when the first one is gone, and then goes, too. */
+static void two_bursts(void **state) {
+    (void)state;
+    struct nnvts_prepared_model p = {.struct_size = sizeof p, .execute = fake_sync, .create_burst = create_burst};
+    const struct nnv_exec_case *c = nnv_exec_burst.cases;
+    while (strcmp(c->name, "two_bursts") != 0) c++;
+    begin(WELL);
+    made = 0;
+    x.prepared = &p;
+    c->run(&x);
+    nnv_context_end(&s);
+    assert_int_equal(result.verdict, NNVTS_PASS);
+    assert_string_equal(told.data, " 1 2 1 2 -1 2 -2");
+    nnv_text_free(&told);
+}
+
 /* ---------------------------------------------------------------------- fences */
 
 static void fenced(void **state) {
@@ -345,9 +408,8 @@ static void names(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(times),         TEST(variants), TEST(callbacks), TEST(loud_refusal),
-        TEST(refused_again), TEST(fenced),   TEST(fences),    TEST(overwritten_constants),
-        TEST(names),
+        TEST(times),      TEST(variants), TEST(callbacks), TEST(loud_refusal),          TEST(refused_again),
+        TEST(two_bursts), TEST(fenced),   TEST(fences),    TEST(overwritten_constants), TEST(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "harness/suites/partition/partition.h"
 #include "harness/suites/qos/qos.h"
 #include "harness/suites/shapes/shapes.h"
+#include "harness/suites/kit/cases.h"
 #include "harness/suites/kit/fixture_models.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
@@ -147,6 +148,23 @@ static void test_other_extents(void **state) {
     assert_int_equal(fixture("add_float32", 5)->inputs[0].dims[0], 3); /* declared */
 }
 
+/** The fake's answer never changes: other values of b, in the memory of the first, get a wrong one. All of b is turned.
+ */
+static void test_parameters_are_turned(void **state) {
+    (void)state;
+    static const float turned[] = {20, 30, 40, 50, 60, 10};
+    static uint32_t phase;
+    struct nnv_shape_fixture b = {.s = &context, .mode = NNV_MODE_SYNC};
+    env.phase = &phase;
+    assert_true(nnv_context_model(&context, fake_spec(SUM, arena), &b.fixture));
+    assert_true(nnv_context_ready(&context, &b.fixture, &b.prepared, &b.values));
+    nnv_shapes_parameters(&b);
+    assert_int_equal(result.verdict, NNVTS_FAIL);
+    assert_non_null(strstr(result.reason.data, "execute with other values of its parameters than before"));
+    assert_memory_equal(fake_data(&b.values.abi, &b.values.abi.inputs[1]), turned, sizeof turned);
+    nnv_context_release(&context, b.prepared);
+}
+
 /* ----------------------------------------------------------------------- loops */
 
 static void test_loop(void **state) {
@@ -283,6 +301,7 @@ int main(void) {
         TEST(test_every_operation_opens),
         TEST(test_opens_nothing_behind),
         TEST(test_other_extents),
+        TEST(test_parameters_are_turned),
         TEST(test_loop),
         TEST(test_endless),
         TEST(test_reception),
