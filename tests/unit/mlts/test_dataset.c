@@ -295,6 +295,19 @@ static void wrong_folders(void **state) {
     refused(f, "pictures", "not a picture");
 }
 
+/* A drawn picture becomes no line so long that, as high as the picture, it had more pixels than a picture may have. */
+static void pictures_too_wide(void **state) {
+    struct fixture *f = *state;
+    struct nnv_dataset d;
+    struct nnv_value v;
+    struct nnv_truth truth;
+    struct nnv_err err = {0};
+    memcpy(f->dims, (uint32_t[]){1, 1, NNV_IMAGE_MOST_PIXELS / NNV_PICTURE_SIZE + 1, 1}, sizeof f->dims);
+    if (nnv_dataset_open("pictures", &f->net, 0, f->arena, &d, &err) != NNV_OK) fail_msg("%s", err.text);
+    assert_int_equal(nnv_dataset_item(&d, 0, &f->net, f->arena, &v, &truth, &err), NNV_INVALID);
+    assert_non_null(strstr(err.text, "can't be made one of"));
+}
+
 /* The same bytes on any machine, so that trained models mean the same everywhere. */
 static void made_data_never_change(void **state) {
     (void)state;
@@ -339,6 +352,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(tensors, setup, teardown),
         cmocka_unit_test_setup_teardown(numbers_by_chance, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_folders, setup, teardown),
+        cmocka_unit_test_setup_teardown(pictures_too_wide, setup, teardown),
         cmocka_unit_test(made_data_never_change),
         cmocka_unit_test(spelling),
     };

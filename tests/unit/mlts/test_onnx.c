@@ -348,6 +348,21 @@ static void bytes_and_numbers(void **state) {
     ow_output(w, "y", NNV_ONNX_UINT8, OW_DIMS(2, 2));
     ow_node(w, "QuantizeLinear", "x s z", "y");
     expect(f, GIVEN(1, 2, -3, 8), NUMBERS(10 + 2, 20 + 1, 10 - 6, 20 + 4));
+    /* codes become halves, but no integers */
+    static const int types[] = {NNV_ONNX_FLOAT16, NNV_ONNX_INT32};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        w = fresh(f, 23);
+        ow_input(w, "x", NNV_ONNX_UINT8, OW_DIMS(3));
+        ow_number(w, "s", 0.5f);
+        ow_codes(w, "z", NNV_ONNX_UINT8, 10, 0, NULL);
+        ow_output(w, "y", types[i], OW_DIMS(3));
+        ow_node(w, "DequantizeLinear", "x s z", "y");
+        ow_attr_int(w, "output_dtype", types[i]);
+        if (types[i] == NNV_ONNX_FLOAT16)
+            expect(f, GIVEN(12, 0, 11), NUMBERS(1, -5, 0.5));
+        else
+            import_bad(f, NNV_UNSUPPORTED, "DequantizeLinear to INT32 (1)");
+    }
     /* {1, -1} by {2, 1} is 1 */
     w = fresh(f, 10);
     ow_input(w, "a", NNV_ONNX_UINT8, OW_DIMS(1, 2));

@@ -57,6 +57,8 @@ static void test_conv_fused(void **state) {
     /* not along the channels */
     same(X ", %kw: Tensor[(4, 3, 3, 2), float32], %kb: Tensor[(8), float32]",
          nnv_arena_printf(arena, "%s nn.bias_add(%%0, %%kb, axis=3)", conv), "CONV_2D ADD");
+    same(X ", %kw: Tensor[(4, 3, 3, 2), float32], %kb: Tensor[(8), float32]",
+         nnv_arena_printf(arena, "%s add(%%0, %%kb)", conv), "CONV_2D ADD");
     same(X ", %kw: Tensor[(4, 3, 3, 2), float32], %b: Tensor[(4), float32]",
          nnv_arena_printf(arena, "%s nn.bias_add(%%0, %%b)", conv), "CONV_2D");
     same(X ", %kw: Tensor[(4, 3, 3, 2), float32]",
