@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "randgraph/graph/catalogue.h"
 #include "randgraph/graph/graph.h"
 #include "randgraph/graph/coverage.h"
 #include "randgraph/graph/plan.h"
@@ -323,6 +324,23 @@ static void coverage_counts_what_is_new(void **state) {
     nnv_arena_free(a);
 }
 
+/* FLOOR of floats and DEQUANTIZE of bytes: FLOOR may read a float of either, and none of them writes bytes. */
+static void all_pairs_are_of_writers_and_readers(void **state) {
+    (void)state;
+    const struct nnv_graph_catalogue *all = nnv_graph_whole_catalogue();
+    bool *uses = calloc(all->count, sizeof *uses);
+    assert_non_null(uses);
+    for (size_t i = 0; i < all->count; i++) {
+        const int32_t op = all->use[i].op->code, type = nnv_graph_use_type(&all->use[i]);
+        uses[i] = (op == ANEURALNETWORKS_FLOOR && type == ANEURALNETWORKS_TENSOR_FLOAT32) ||
+                  (op == ANEURALNETWORKS_DEQUANTIZE && type == ANEURALNETWORKS_TENSOR_QUANT8_ASYMM);
+    }
+    assert_true(nnv_graph_restrict(uses));
+    assert_int_equal(nnv_graph_all_pairs(), 2);
+    assert_true(nnv_graph_restrict(NULL));
+    free(uses);
+}
+
 /* ------------------------------------------------------ geometry of what is drawn */
 
 static const int32_t *numbers_of(const struct nnv_operand *o) { return o->data; }
@@ -433,6 +451,7 @@ int main(void) {
         cmocka_unit_test(graphs_of_one_operation_show_the_whole_table), cmocka_unit_test(every_operation_is_in_graphs),
         cmocka_unit_test(graphs_have_the_geometry_of_networks),         cmocka_unit_test(the_tape_has_every_pair_once),
         cmocka_unit_test(the_plan_covers_more_pairs_than_chance),       cmocka_unit_test(coverage_counts_what_is_new),
+        cmocka_unit_test(all_pairs_are_of_writers_and_readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -343,6 +343,34 @@ static void scales_by_two(void **state) {
     }
 }
 
+/** Numbers are counted round and round where they are fewer than those of the result, and more than one. */
+static void numbers_counted_round(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t rank, dims[2];
+        bool counted;
+    } rows[] = {{1, {3}, true}, {2, {2, 1}, true}, {2, {2, 3}, false}, {1, {1}, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct nnv_fault_list l = {.arena = arena};
+        struct nnv_builder b = {.arena = arena, .seed = 1};
+        const uint32_t dims[] = {2, 3};
+        const float numbers[] = {1, 2, 3, 4, 5, 6};
+        const uint32_t x = nnv_builder_tensor(&b, FLOATS, 2, dims, NNV_SUBGRAPH_INPUT);
+        const uint32_t w = nnv_builder_constant(&b, FLOATS, rows[i].rank, rows[i].dims, numbers);
+        const uint32_t y = nnv_builder_tensor(&b, FLOATS, 2, dims, NNV_SUBGRAPH_OUTPUT);
+        nnv_builder_add(&b, ANEURALNETWORKS_MUL, 3, (uint32_t[]){x, w, nnv_builder_int(&b, 0)}, y);
+        take(&b, x, y);
+        nnv_generate_tensors(&l, calls[0]);
+        const struct nnv_fault *f = only(&l, "b broadcast by counting its numbers round and round");
+        assert_non_null(f);
+        assert_int_equal(nnv_fault_apply(f, &edit), rows[i].counted);
+        const float *v = nnv_edit_operand(&edit, 1)->data;
+        const int n = rows[i].rank == 1 ? 3 : 2;
+        for (int k = 0; rows[i].counted && k < 6; k++) assert_int_equal((int)v[k], 1 + k % n);
+        assert_valid();
+    }
+}
+
 /** An operation can be left out only where its result has the extents of what is handed on. */
 static void handed_on_as_it_is(void **state) {
     (void)state;
@@ -596,6 +624,7 @@ int main(void) {
         cmocka_unit_test(padding_of_dilated_filters),
         cmocka_unit_test(padding_of_another_dilation),
         cmocka_unit_test(scales_by_two),
+        cmocka_unit_test(numbers_counted_round),
         cmocka_unit_test(handed_on_as_it_is),
         cmocka_unit_test(last_axes_as_one),
         cmocka_unit_test(not_rescaled),
