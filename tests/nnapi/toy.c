@@ -408,7 +408,7 @@ int ANeuralNetworksExecution_startComputeWithDependencies(ANeuralNetworksExecuti
     for (uint32_t i = 0; i < num_dependencies; i++)
         ANeuralNetworksEvent_wait((ANeuralNetworksEvent *)(uintptr_t)dependencies[i]);
     int code = ANeuralNetworksExecution_startCompute(execution, event);
-    if (code || !*event) return code;
+    if (code || !*event || lies("no-fence")) return code;
     (*event)->fence = eventfd(0, EFD_CLOEXEC);
     return write((*event)->fence, &one, sizeof one) == sizeof one ? ANEURALNETWORKS_NO_ERROR
                                                                   : ANEURALNETWORKS_OP_FAILED;

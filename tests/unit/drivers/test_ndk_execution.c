@@ -118,6 +118,35 @@ static void test_fenced(void **state) {
     assert_int_equal(ndk_objects(), before);
 }
 
+/** Where the library gives no fence the driver does, though its number is that of a standard input which is closed. */
+static void test_fence_of_number_0(void **state) {
+    (void)state;
+    struct nnvts_device *d = ndk_open("#toy-a");
+    struct nnvts_prepared_model *p = ndk_prepare_add(d);
+    struct nnvts_fenced_execution f = {.sync_fence = -1};
+    float y[NDK_N] = {0};
+    struct call c = {0};
+    give(&c, ndk_x, sizeof ndk_x);
+    take(&c, y, sizeof y);
+    ndk_lie("no-fence");
+    const int input = dup(0);
+    close(0);
+    const enum nnvts_status st = p->execute_fenced(p, ready(&c), NULL, 0, &plain, NNVTS_NO_TIME, &f);
+    struct pollfd wait = {f.sync_fence, POLLIN, 0};
+    const int signalled = poll(&wait, 1, 10000);
+    if (st == NNVTS_STATUS_NONE) f.release(f.context);
+    if (input >= 0) {
+        assert_int_equal(dup2(input, 0), 0);
+        close(input);
+    }
+    assert_int_equal(st, NNVTS_STATUS_NONE);
+    assert_int_equal(wait.fd, 0);
+    assert_true(signalled == 1 && wait.revents == POLLIN);
+    ndk_check_sums(y);
+    p->release(p);
+    d->release(d);
+}
+
 static void test_burst(void **state) {
     (void)state;
     const int before = ndk_objects();
@@ -305,6 +334,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_async, ndk_no_lies),
         cmocka_unit_test_setup(test_fenced, ndk_no_lies),
+        cmocka_unit_test_setup(test_fence_of_number_0, ndk_no_lies),
         cmocka_unit_test_setup(test_burst, ndk_no_lies),
         cmocka_unit_test_setup(test_reusable, ndk_no_lies),
         cmocka_unit_test_setup(test_device_memory, ndk_no_lies),
