@@ -104,6 +104,11 @@ test_beside_others() {
     check 0 nnvts run -d faulty:legal-beside-others --suite relations --filter '*parallel*' --seed 2 --tier full --out out -q
     [ "$(verdict out PASS)" -ge 10 ] || fail "only $(verdict out PASS) cases passed"
 }
+# Memory that grows with each of a thousand models is a pool where it grows no more with the next.
+test_a_pool_is_no_leak() {
+    check 0 nnvts run -d faulty:legal-pool-of-models --filter 'isolation/leak_models/add_float32' --out out -q
+    check 0 nnvts run -d faulty:legal-pool-of-models --filter 'ops/ADD/float32/rank1/0' --leaks all --out out -q
+}
 test_refusals() {
     check 2 audit --bugs no-such-bug
     has "$ERR" "no bug is selected by 'no-such-bug'"

@@ -144,6 +144,19 @@ static void fill_pool(struct call *c) {
     if (!atomic_compare_exchange_strong(&pool[at], &none, page)) free(page);
 }
 
+/** What the first models need is kept, and serves later ones in turn. */
+static void pool_models(struct call *c) {
+    enum { MODELS = 1000, BYTES = 12 << 10 };
+    static void *_Atomic pool[MODELS];
+    static atomic_size_t count;
+    if (!succeeded(c)) return;
+    const size_t i = atomic_fetch_add(&count, 1);
+    void *kept = i < MODELS ? malloc(BYTES) : NULL;
+    if (!kept) return;
+    memset(kept, 1, BYTES);
+    atomic_store(&pool[i], kept);
+}
+
 #define ROUNDED .alone = true, .tamper = rounds_down, .legal = true
 
 static const struct bug bugs[] = {
@@ -190,6 +203,8 @@ static const struct bug bugs[] = {
            .before = heat_up, .legal = true),
     BUG("legal-pool-fills", "a pool that grows for 300 ms, and stays", "all executions", .on = ON(EXECUTE),
         .before = fill_pool, .legal = true),
+    BUG("legal-pool-of-models", "memory of the first 1,000 models that is kept for later ones", "each prepared model",
+        .on = ON(PREPARE), .after = pool_models, .legal = true),
     BUG("legal-true-is-255", "truth stored as another value than 1: anything but 0 is true", "TENSOR_BOOL8 outputs",
         .tamper = odd_truth, .legal = true),
     BUG("legal-untimed", "no times, which a driver need not measure", "all executions",

@@ -15,7 +15,7 @@
 enum {
     REPEATS = 32,           /* of a case, all of which must leave more behind */
     LEAST_REPEATS = 8,      /* of a slow one */
-    REPEATS_OF_BYTES = 512, /* where memory grows: libraries fill pools for some hundred */
+    REPEATS_OF_BYTES = 512, /* where memory grows, at least */
     KNOWN = 3,              /* leaks after which a driver is known for it, and 32 tell */
     MOST_POOLS = 8,         /* cases that filled a pool for so long: memory tells nothing then */
     MOST_FOUND = 16,        /* leaks that a worker bears */
@@ -78,14 +78,21 @@ static unsigned grown(const uint64_t before[NNV_HELD_KINDS], const uint64_t now[
     return kinds;
 }
 
+/** Whether it has grown often enough since the first count. */
+static bool is_leak(const struct nnv_leaks *l, unsigned kinds, unsigned repeats, const uint64_t first[NNV_HELD_KINDS]) {
+    if ((kinds & ONE_BY_ONE) != 0 || l->known + l->found >= KNOWN) return repeats >= REPEATS;
+    const unsigned k = (unsigned)__builtin_ctz(kinds);
+    return repeats >= REPEATS_OF_BYTES && nnv_held_is_leak(repeats, l->held[k] - first[k]);
+}
+
 /** Runs the case again while those kinds grow each time. Returns which did often enough, in *repeats runs. */
 static unsigned repeat(struct nnv_leaks *l, unsigned kinds, uint64_t timeout_ns, bool (*again)(void *context),
                        void *context, unsigned *repeats) {
     const uint64_t until = nnv_now_ns() + timeout_ns / 2;
-    const unsigned of_bytes = l->known + l->found < KNOWN ? REPEATS_OF_BYTES : REPEATS;
-    uint64_t previous[NNV_HELD_KINDS];
+    uint64_t first[NNV_HELD_KINDS], previous[NNV_HELD_KINDS];
+    memcpy(first, l->held, sizeof first);
     for (*repeats = 0; kinds != 0; ++*repeats) {
-        if (*repeats == ((kinds & ONE_BY_ONE) != 0 ? REPEATS : of_bytes)) return kinds;
+        if (is_leak(l, kinds, *repeats, first)) return kinds;
         if (*repeats >= LEAST_REPEATS && nnv_now_ns() > until) break;
         if (*repeats == REPEATS && l->pools == MOST_POOLS) break;
         memcpy(previous, l->held, sizeof previous);

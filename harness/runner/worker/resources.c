@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 
-enum { FAMILY = 256, PATH_BYTES = 64, LINE_BYTES = 512 };
+enum { FAMILY = 256, PATH_BYTES = 64, LINE_BYTES = 512, POOL_REPEATS = 2048, POOL_BYTES = 16 << 20 };
 
 /* ------------------------------------------------------------- in this process */
 
@@ -40,6 +40,8 @@ extern void __asan_init(void) __attribute__((weak)); // NOLINT(bugprone-reserved
 extern void __tsan_init(void) __attribute__((weak)); // NOLINT(bugprone-reserved-identifier)
 
 bool nnv_held_memory_tells(void) { return __asan_init == NULL && __tsan_init == NULL; }
+
+bool nnv_held_is_leak(uint64_t repeats, uint64_t bytes) { return repeats >= POOL_REPEATS || bytes >= POOL_BYTES; }
 
 /* The one place for what glibc alone has; other C libraries do not tell of their heap. */
 #if defined(__GLIBC__)

@@ -27,6 +27,11 @@ extern const struct nnv_held_words nnv_held_words[NNV_HELD_KINDS];
  * while, and maps at will. Then nnv_held_count() leaves heap and mapped memory as they are.
  */
 bool nnv_held_memory_tells(void);
+/**
+ * Of memory that has grown by so many bytes, and with each of so many repeats: whether that is a leak rather than a
+ * pool that is being filled. Libraries fill pools of some megabytes with the first hundreds of models.
+ */
+bool nnv_held_is_leak(uint64_t repeats, uint64_t bytes);
 /** Gives back to the system what was freed: what is taken from then on shows. */
 void nnv_held_trim(void);
 /** Counts in this process, in some microseconds. What the system does not tell stays as it is. */
