@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include "base/folder.h"
+#include "base/text.h"
 #include "base/words.h"
 
 #include <dirent.h>
@@ -396,6 +397,7 @@ bool nnv_file_line(const char *path, const char *key, char *line, size_t room) {
     const size_t n = strlen(key);
     bool found = false;
     FILE *f = fopen(path, "re");
+    if (!f && errno == ENOMEM) nnv_text_lack();
     while (f && !found && fgets(line, (int)room, f)) found = strncmp(line, key, n) == 0;
     if (f) fclose(f);
     line[found ? strcspn(line, "\n") : 0] = '\0';

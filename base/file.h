@@ -57,8 +57,8 @@ NNV_USE_RESULT enum nnv_status nnv_file_list(const char *path, const char *const
 void nnv_file_list_free(char **paths, size_t count);
 /**
  * The first line of the file that begins with key ("": the first line): what stands behind key and a colon, without the
- * end of the line. False, and line is "", if there is no such line or nothing in it. For the small files of /proc and
- * /sys.
+ * end of the line. False, and line is "", if there is no such line or nothing in it; where there is no
+ * memory to read it, nnv_text_lacked() tells. For the small files of /proc and /sys.
  */
 bool nnv_file_line(const char *path, const char *key, char *line, size_t room);
 /** The path of the program that runs; false, and path is "", if the system does not say. */

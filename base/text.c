@@ -14,6 +14,7 @@
 static atomic_bool lacked;
 
 bool nnv_text_lacked(void) { return atomic_load(&lacked); }
+void nnv_text_lack(void) { atomic_store(&lacked, true); }
 
 static bool fail(struct nnv_text *t) {
     atomic_store(&lacked, true);

@@ -19,6 +19,8 @@ struct nnv_text {
 
 /** True once any text of this process has failed: what was made of it may lack parts. */
 bool nnv_text_lacked(void);
+/** As if one had failed: there was no memory for what was to be told. */
+void nnv_text_lack(void);
 
 /** A text that is not terminated. */
 struct nnv_bytes {

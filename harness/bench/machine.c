@@ -93,7 +93,7 @@ json_t *nnv_machine_state(const char *root) {
 static bool has_word(const char *line, const char *word) {
     const size_t n = strlen(word);
     for (const char *at = strstr(line, word); at; at = strstr(at + n, word))
-        if (at > line && strchr(" \t", at[-1]) && strchr(" \t\n", at[n])) return true;
+        if ((at == line || strchr(" \t", at[-1])) && strchr(" \t", at[n])) return true; /* or at the end */
     return false;
 }
 
@@ -106,11 +106,8 @@ void nnv_machine_instructions(const char *root, char *names, size_t room) {
     size_t used = 0;
     *names = '\0';
     snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
-    FILE *f = fopen(path, "re");
-    bool found = false;
-    while (f && !found && fgets(line, sizeof line, f))
-        found = strncmp(line, "flags", 5) == 0 || strncmp(line, "Features", 8) == 0;
-    if (f) fclose(f);
+    const bool found =
+        nnv_file_line(path, "flags", line, sizeof line) || nnv_file_line(path, "Features", line, sizeof line);
     for (size_t i = 0; found && i < sizeof known / sizeof *known; i++)
         if (has_word(line, known[i]) && used + strlen(known[i]) + 2 < room)
             used += (size_t)snprintf(names + used, room - used, "%s%s", used ? " " : "", known[i]);

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 
-enum { FAMILY = 256, PATH_BYTES = 64, LINE_BYTES = 512, POOL_REPEATS = 2048, POOL_BYTES = 16 << 20 };
+enum { FAMILY = 256, PATH_BYTES = 64, LINE_BYTES = 512, POOL_REPEATS = 2048, POOL_BYTES = 32 << 20 };
 
 /* ------------------------------------------------------------- in this process */
 

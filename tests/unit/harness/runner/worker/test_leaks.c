@@ -147,7 +147,7 @@ static void test_memory(void **state) {
     static const struct {
         unsigned known;
         int bytes, runs;
-    } rows[] = {{3, 0, 33}, {0, 32 << 10, 513}, {0, 16 << 10, 1025}};
+    } rows[] = {{3, 0, 33}, {0, 64 << 10, 513}, {0, 32 << 10, 1025}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         l = (struct nnv_leaks){.known = rows[i].known};
         t = (struct taker){.kind = NNV_HELD_HEAP, .most = ROOM, .bytes = rows[i].bytes};
