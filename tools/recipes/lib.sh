@@ -47,9 +47,10 @@ wait_for() {
 # The words as a shell takes them.
 quoted() { printf '%q ' "$@"; }
 
-# What a report says beyond times, places and how it was asked for.
+# What a report says beyond times, places, how it was asked for, and where a bug shows, which a shard sees a part of.
 lasting() {
-    sed -E -e 's/ (time|timestamp|hostname)="[^"]*"//g' -e '/<property name="argv"/d' -e "s|$1/|FOLDER/|g" "$1/junit.xml"
+    sed -E -e 's/ (time|timestamp|hostname)="[^"]*"//g' -e '/<property name="argv"/d' -e "s|$1/|FOLDER/|g" \
+        -e '/<property name="bug\./s/; only where [^"]*//' "$1/junit.xml"
 }
 
 # The merged run against the same run in one piece.
