@@ -42,17 +42,19 @@ static void add_cell(const struct nnv_audit_cell *c, struct nnv_text *t) {
     }
 }
 
-/** Adds the rows of bugs, or those of controls and legal variants. */
+/** Adds the rows of bugs, or those of controls and legal variants: each has what it does in a row below. */
 static void add_rows(const struct nnv_audit *a, bool bugs, struct nnv_text *t) {
     nnv_text_add(t, "<table class=\"matrix\"><thead><tr><th></th>");
     for (size_t i = 0; i < a->suite_count; i++) nnv_text_addf(t, "<th scope=\"col\">%s</th>", a->suites[i]);
-    nnv_text_add(t, "<th></th></tr></thead><tbody>\n");
+    nnv_text_add(t, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < a->count; i++) {
         const struct nnv_audit_subject *s = &a->subjects[i];
         if ((s->kind == NNV_AUDIT_BUG) != bugs) continue;
         nnv_page_text(t, "<tr><th scope=\"row\">", s->name, "</th>");
         for (size_t k = 0; k < a->suite_count; k++) add_cell(&s->cells[k], t);
-        nnv_text_add(t, "<td style=\"text-align:left;white-space:normal;padding-left:10px\">");
+        nnv_text_addf(t,
+                      "</tr>\n<tr><td colspan=\"%zu\" style=\"text-align:left;white-space:normal;padding-bottom:8px\">",
+                      a->suite_count + 1);
         if (bugs && !nnv_audit_caught(a, s))
             nnv_page_text(t, "<b>survives</b> ", s->survives != NULL ? s->survives : "", " ");
         nnv_text_add_xml(t, s->models);
