@@ -174,12 +174,22 @@ static enum nnv_status broken(void *context, const uint32_t *before, size_t n, b
     return nnv_fail(err, NNV_INVALID, "busy");
 }
 
+static enum nnv_status broken_under_load(void *context, const uint32_t *before, size_t n, bool load, bool *bad,
+                                         struct nnv_err *err) {
+    *bad = false;
+    return load ? broken(context, before, n, load, bad, err) : NNV_OK;
+}
+
 static void what_cannot_be_tried(void **state) {
     (void)state;
     const struct nnv_flake_subject s = {.runs = 9, .until_ns = UINT64_MAX, .run = broken};
     struct nnv_flake flake;
     struct nnv_err err = {0};
     assert_int_equal(nnv_flake_study(&s, &flake, &err), NNV_INVALID);
+    assert_string_equal(err.text, "busy");
+    const struct nnv_flake_subject loaded = {.runs = 9, .until_ns = UINT64_MAX, .run = broken_under_load};
+    err = (struct nnv_err){0};
+    assert_int_equal(nnv_flake_study(&loaded, &flake, &err), NNV_INVALID);
     assert_string_equal(err.text, "busy");
 }
 

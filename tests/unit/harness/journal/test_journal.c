@@ -260,6 +260,7 @@ static void test_appending(void **state) {
     nnv_journal_close(&j);
     assert_int_equal(nnv_journal_open(folder, &j, &there, &err), NNV_OK);
     assert_false(there); /* empty: nnvts's, but nothing was run */
+    assert_int_not_equal(nnv_journal_tell(&j, &(struct nnv_run_observer){.record = NULL}, &err), NNV_OK);
     nnv_journal_close(&j);
     free(big);
 }

@@ -167,6 +167,28 @@ static void nothing_compared_does_not_pass(void **state) {
     fx_remove(&f);
 }
 
+/** The share of cases that were judged, in tenths of a percent, rounded down. */
+static void what_was_judged(void **state) {
+    (void)state;
+    struct fx f = fx_make("a\ts\t\t\t\n", "{\"case\":\"a\",\"verdict\":\"PASS\",\"compared\":1}\n");
+    fx_load(&f);
+    assert_true(nnv_report_judged(f.report) == 100);
+    fx_remove(&f);
+    f = fx_make("a\ts\t\t\t\nb\ts\t\t\t\nc\ts\t\t\t\nd\ts\t\t\t\ne\ts\t\t\t\nf\ts\t\t\t\ng\ts\t\t\t\n",
+                "{\"case\":\"a\",\"verdict\":\"PASS\",\"compared\":1}\n"
+                "{\"case\":\"b\",\"verdict\":\"SKIP\",\"reason\":\"x\"}\n"
+                "{\"case\":\"c\",\"verdict\":\"UNSUPPORTED\",\"reason\":\"x\"}\n"
+                "{\"case\":\"d\",\"verdict\":\"SKIP\",\"reason\":\"x\"}\n"
+                "{\"case\":\"e\",\"verdict\":\"FAIL\",\"reason\":\"x\"}\n"
+                "{\"case\":\"f\",\"verdict\":\"PASS\",\"compared\":1}\n");
+    fx_load(&f); /* g did not run */
+    assert_true(nnv_report_judged(f.report) == 42.8);
+    fx_remove(&f);
+    f = fx_golden("empty");
+    assert_true(nnv_report_judged(f.report) == 0);
+    fx_remove(&f);
+}
+
 /** What a shard has not compared, another may have: the merged run is the one that proves something. */
 static void a_shard_need_not_compare(void **state) {
     (void)state;
@@ -431,6 +453,7 @@ int main(void) {
         cmocka_unit_test(a_cut_last_line_is_ignored),
         cmocka_unit_test(a_run_without_cases_does_not_pass),
         cmocka_unit_test(nothing_compared_does_not_pass),
+        cmocka_unit_test(what_was_judged),
         cmocka_unit_test(a_shard_need_not_compare),
         cmocka_unit_test(records_come_in_any_order),
         cmocka_unit_test(exit_codes),

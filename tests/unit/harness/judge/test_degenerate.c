@@ -79,6 +79,12 @@ static void the_answer_before(void **state) {
     assert_string_equal(judged(spec, wrong), "");
     assert_string_equal(judged(spec, wrong), ""); /* the same question had the same wrong answer */
     assert_string_equal(judged(&other, wrong), "; it is output 0 of the execution before");
+    uint8_t poison[32];
+    float tail[] = {11, 22, 33, 44, 55, 66, 77, 88};
+    nnv_request_poison(0, sizeof poison, poison);
+    memcpy(&tail[6], &poison[24], 8);
+    assert_string_equal(judged(spec, tail), "; bytes 24 to 31 of 32 were never written");
+    assert_string_equal(judged(&other, tail), "; it is output 0 of the execution before"); /* that alone is told */
     nnv_before_note(NULL, NULL, NULL, 1);
 }
 

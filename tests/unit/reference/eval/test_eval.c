@@ -206,14 +206,19 @@ static void test_infinity_may_be_the_largest_number(void **state) {
             const uint32_t x = add_input(g, types[t].type, 1, V(INFINITY)), zero = add_input(g, types[t].type, 1, V(0)),
                            largest = add_input(g, types[t].type, 1, V(types[t].largest)),
                            sum = add_operand(g, types[t].type, 1, NNV_TEMPORARY_VARIABLE),
-                           equal = add_operand(g, ANEURALNETWORKS_TENSOR_BOOL8, 1, NNV_SUBGRAPH_OUTPUT);
+                           half = add_input(g, types[t].type, 1, V(types[t].largest / 2)),
+                           equal = add_operand(g, ANEURALNETWORKS_TENSOR_BOOL8, 1, NNV_SUBGRAPH_OUTPUT),
+                           least = add_operand(g, types[t].type, 1, NNV_SUBGRAPH_OUTPUT);
             g->model.relaxed = types[t].relaxed;
             g->options.arithmetic.saturate = saturate;
             add_binary(g, ANEURALNETWORKS_ADD, x, zero, 0, sum);
             add_operation(g, ANEURALNETWORKS_EQUAL, 2, (uint32_t[]){sum, largest}, equal);
+            add_operation(g, ANEURALNETWORKS_MINIMUM, 2, (uint32_t[]){sum, half}, least);
             must_run(g);
             assert_true(value(g, 0, 0) == 0);
             assert_int_equal(g->results[0].spread[0] != 0, saturate);
+            assert_true(value(g, 1, 0) == types[t].largest / 2); /* which is less than either */
+            assert_true(g->results[1].spread[0] == 0);
             graph_free(g);
         }
 }

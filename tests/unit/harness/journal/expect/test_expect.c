@@ -179,6 +179,13 @@ static void rates(void **state) {
     assert_true(nnv_rate_exceeds(3, 60, 0.0136));
     assert_false(nnv_rate_exceeds(0, 0, 0.5));
     nnv_expect_free(&x);
+    x = read_text(FILE_OF("{\"cases\":\"op:ADD\",\"max_rate\":0.01}")); /* one run tells no rate, two do */
+    for (uint32_t bad = 1; bad <= 2; bad++) {
+        const uint32_t failed[NNVTS_VERDICT_COUNT] = {[NNVTS_FAIL] = bad};
+        assert_int_equal(nnv_expect_judge(&x, 0, NNVTS_FAIL, "", 0, failed, &entry),
+                         bad == 1 ? NNVTS_OUTCOME_XFAIL : NNVTS_OUTCOME_NONE);
+    }
+    nnv_expect_free(&x);
 }
 
 /** What is written is read back as the same. */

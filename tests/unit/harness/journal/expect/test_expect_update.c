@@ -2,6 +2,7 @@
 /** @file test_expect_update.c What becomes of a file of expectations by a run: kept, cut down, dropped, added. */
 #include <unistd.h>
 
+#include "base/json.h"
 #include "harness/journal/expect/expect.h"
 #include "tests/kit/report.h"
 
@@ -140,8 +141,33 @@ static void what_cannot_be_read(void **state) {
     assert_int_not_equal(access(fx_path(&fx, "known.json"), F_OK), 0);
 }
 
+static bool knows(bool operations, bool suites, nnv_select_see *see, void *context) {
+    (void)operations, (void)suites, (void)see, (void)context;
+    return true;
+}
+
+/** Every case that an entry is about has its outcome, the first and the last one, too. */
+static void judged_anew(void **state) {
+    (void)state;
+    struct nnv_expectations x = {0};
+    struct nnv_err err = {0};
+    fx_put(&fx, "known.json", known, sizeof known - 1);
+    assert_int_equal(nnv_expect_read(fx_path(&fx, "known.json"), &x, &err), NNV_OK);
+    if (nnv_expect_anew(fx.folder, &x, knows, &err) != NNV_OK) fail_msg("%s", err.text);
+    json_t *written = json_load_file(fx_path(&fx, "outcomes.json"), 0, NULL);
+    const json_t *cases = json_object_get(written, "cases");
+    static const char *const outcomes[][2] = {{"s/a", "XFAIL"}, {"s/b", "XFAIL"}, {"s/d", "XPASS"}, {"s/q", NULL}};
+    for (size_t i = 0; i < sizeof outcomes / sizeof *outcomes; i++) {
+        const char *is = nnv_json_text(json_object_get(cases, outcomes[i][0]), "outcome", "none");
+        assert_string_equal(is, outcomes[i][1] ? outcomes[i][1] : "none");
+    }
+    json_decref(written);
+    nnv_expect_free(&x);
+    unlink(fx_path(&fx, "outcomes.json"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_new_file), cmocka_unit_test(an_old_file),
-                                       cmocka_unit_test(what_cannot_be_read)};
+                                       cmocka_unit_test(judged_anew), cmocka_unit_test(what_cannot_be_read)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "harness/journal/shards/shard.h"
+#include "harness/journal/shards/times.h"
 #include "harness/runner/run.h"
 #include "harness/runner/suite.h"
 
@@ -265,6 +266,15 @@ static void empty_selections(void **state) {
     nnv_arena_free(arena);
 }
 
+static void times_of_no_run(void **state) {
+    (void)state;
+    struct nnv_times *times = NULL;
+    struct nnv_err err = {0};
+    assert_int_not_equal(nnv_times_read("/nowhere", &times, &err), NNV_OK);
+    assert_null(times);
+    assert_non_null(strstr(err.text, "/nowhere"));
+}
+
 /* ------------------------------------------------------------------- builds */
 
 static void builds_differ_by_a_byte(void **state) {
@@ -310,6 +320,7 @@ int main(void) {
         cmocka_unit_test(the_longest_are_dealt_first),
         cmocka_unit_test(shards_of_many_are_even),
         cmocka_unit_test(empty_selections),
+        cmocka_unit_test(times_of_no_run),
         cmocka_unit_test(builds_differ_by_a_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
