@@ -58,7 +58,11 @@ static void test_record(void **state) {
                                                       .dump = "dumps/x.json",
                                                       .replay = "nnvts replay",
                                                       .remark = "a remark",
-                                                      .again = "PASS"});
+                                                      .again = "PASS",
+                                                      .outcome = NNVTS_OUTCOME_XFAIL,
+                                                      .expectation = 3});
+    assert_string_equal(text_of(r, "outcome"), "XFAIL");
+    assert_int_equal(json_integer_value(json_object_get(r, "expectation")), 3);
     assert_string_equal(text_of(r, "case"), "made/ADD/1");
     assert_string_equal(text_of(r, "tags"), "exact edge");
     assert_string_equal(text_of(r, "verdict"), "CRASH");
@@ -81,8 +85,9 @@ static void test_record(void **state) {
     json_decref(r);
     e = (struct nnv_ended){.verdict = NNVTS_PASS, .reason = bytes("not for a PASS")};
     r = record(&e, &(struct nnv_record_extra){0});
-    static const char *const absent[] = {"why",  "reason", "phase",   "signal", "backtrace", "log",
-                                         "dump", "replay", "outputs", "worker", "again",     "began_us"};
+    static const char *const absent[] = {"why",   "reason",   "phase",   "signal",     "backtrace",
+                                         "log",   "dump",     "replay",  "outputs",    "worker",
+                                         "again", "began_us", "outcome", "expectation"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) assert_null(json_object_get(r, absent[i]));
     json_decref(r);
     /* damaged comparisons never reach the journal, and never pass */

@@ -90,7 +90,7 @@ static void first_lines(void **state) {
     f.graphs = "g";
     f.saturation = "t";
     f.networks = "{\"n\":1}";
-    f.min_judged = 90;
+    f.min_judged = 1;
     f.repeat = 2;
     f.determinism = true;
     f.argc = 2;
@@ -106,7 +106,7 @@ static void first_lines(void **state) {
     assert_json(header, json_pack("{s:s, s:i, s:f, s:s, s:s, s:{s:i}, s:i, s:i, s:b, s:[s,s], s:s, "
                                   "s:{s:i,s:i,s:s,s:i,s:s,s:s}}",
                                   "arithmetic", "android", "count", 7, "time_budget", 1.5, "graphs", "g", "saturation",
-                                  "t", "networks", "n", 1, "min_judged", 90, "repeat", 2, "determinism", 1, "argv",
+                                  "t", "networks", "n", 1, "min_judged", 1, "repeat", 2, "determinism", 1, "argv",
                                   "nnvts", "run", "specs", "h", "shard", "index", 2, "count", 4, "by", "hash", "cases",
                                   9, "selection", "s", "from", "--shard"));
 }

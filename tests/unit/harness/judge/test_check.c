@@ -308,6 +308,11 @@ static void statistics(void **state) {
     assert_int_equal(check(&e, NNAPI, MAX, expected, expected), 0);
     assert_true(fabs(result.bias - 0.25) < 0.01); /* -0.25 is clamped where expected is 0 */
     assert_true(result.max_ulp == 0 && result.worst_ratio == 0);
+    const double ones[] = {1, 1}, far[] = {1, 5}, open[] = {0, (double)NAN}; /* what is not compared counts nowhere */
+    e = (struct nnv_expectation){.type = F32, .spread = open};
+    assert_int_equal(check(&e, BUDGET, 2, ones, far), 0);
+    assert_int_equal(result.not_compared, 1);
+    assert_true(result.bias == 0 && result.mse == 0);
 }
 
 static void ulps(void **state) {

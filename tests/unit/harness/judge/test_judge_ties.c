@@ -2,6 +2,7 @@
 /** Ties: the driver's choice is right where it is one among equals, and nowhere else. */
 #include <math.h>
 
+#include "harness/judge/compare.h"
 #include "tests/kit/judging.h"
 #include "harness/judge/ties.h"
 
@@ -199,6 +200,20 @@ static void ties_by_rounding(void **state) {
     assert_int_equal(JUDGE(clear, BUDGET, int32_t, 0), NNVTS_FAIL);
 }
 
+/* A second look with more rows takes nothing back of what each number may be off by. */
+static void a_second_look_at_ties(void **state) {
+    (void)state;
+    struct nnv_comparer c = {
+        .spec = fake_spec(SUMS("1,1.0000007152557373,0.5"), arena), .precision = BUDGET, .arena = arena};
+    struct nnv_err err = {0};
+    double before[3];
+    if (nnv_comparer_make(&c, &err) != NNV_OK) fail_msg("%s", err.text);
+    memcpy(before, c.golden[0].source->reach, sizeof before);
+    if (nnv_comparer_look_again(&c, &err) != NNV_OK) fail_msg("%s", err.text);
+    const double *after = c.golden[0].source->reach;
+    for (int i = 0; i < 3; i++) assert_true(before[i] > 0 && after[i] >= before[i] && after[i] <= 0x1p-20);
+}
+
 /* -------------------------------------------------------------------- keypoints */
 
 #define ROW_PEAKS "0,0,0,0,0, 0,1,0,1,0, 0,0,0,0,0, 0,0,0,0,0, 0,0,0,0,0"
@@ -274,6 +289,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(topk_ties, start_judging, end_judging),
         cmocka_unit_test_setup_teardown(fixed_profiles, start_judging, end_judging),
         cmocka_unit_test_setup_teardown(ties_by_rounding, start_judging, end_judging),
+        cmocka_unit_test_setup_teardown(a_second_look_at_ties, start_judging, end_judging),
         cmocka_unit_test_setup_teardown(keypoint_ties, start_judging, end_judging),
         cmocka_unit_test_setup_teardown(keypoints_of_a_row, start_judging, end_judging),
         cmocka_unit_test_setup_teardown(score_ties, start_judging, end_judging),

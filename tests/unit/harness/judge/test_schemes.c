@@ -193,6 +193,7 @@ static void test_codes(void **state) {
         assert_true(nnv_scheme_code(s, 1e12, 3, 0) == 3e12);
     }
     assert_true(nnv_scheme_code(NNV_SCHEME_FIXED_8, 1, 300, 0) == 300);
+    assert_true(nnv_scheme_code(NNV_SCHEME_TWICE, 4, 1.5, 0) == 6 && nnv_scheme_code(NNV_SCHEME_TWICE, 5, 1.5, 0) == 8);
     /* a multiplier that is rounded to a power of two has the smaller mantissa: 1/4 becomes 1/2, and that 1 */
     assert_true(nnv_scheme_code(NNV_SCHEME_TWICE, 1, 0.25 * (1 - 0x1p-34), 0) == 1);
     assert_int_equal(nnv_scheme_by_word("twic", 4), NNV_SCHEME_ANY);

@@ -161,6 +161,7 @@ static void judged_anew(void **state) {
         const char *is = nnv_json_text(json_object_get(cases, outcomes[i][0]), "outcome", "none");
         assert_string_equal(is, outcomes[i][1] ? outcomes[i][1] : "none");
     }
+    assert_true(json_is_false(json_object_get(json_object_get(written, "expected"), "strict")));
     json_decref(written);
     nnv_expect_free(&x);
     unlink(fx_path(&fx, "outcomes.json"));
