@@ -437,6 +437,11 @@ static void a_promise_is_one_cause(void **state) {
     CHECK("00000000000000000", OF("ADD", LOST), OF("SUB", LOST), OF("MUL", LOST), OF("DIV", LOST), OF("ABS", LOST),
           OF("NEG", LOST), OF("EXP", LOST), OF("LOG", LOST), OF("SQRT", HALF), OF("SIN", HALF), OF("TANH", HALF),
           OF("LESS", HALF), OF("LESS", NULL), OF("LESS", NULL), OF("LESS", NULL), OF("LESS", NULL), OF("LESS", NULL));
+    /* nor for as much of it */
+    CHECK("0000000000000000", OF("ADD", LOST), OF("SUB", LOST), OF("MUL", LOST), OF("DIV", LOST), OF("ABS", LOST),
+          OF("NEG", LOST), OF("EXP", LOST), OF("LOG", LOST), OF("SQRT", HALF), OF("SIN", HALF), OF("TANH", HALF),
+          OF("LESS", HALF), OF("MEAN", HALF), OF("RSQRT", HALF), OF("ELU", HALF), OF("PRELU", HALF));
+    assert_false(first.promise);
     /* many missing checks are not what values share */
     CHECK("000000001", ACCEPTS("ADD"), ACCEPTS("SUB"), ACCEPTS("MUL"), ACCEPTS("DIV"), ACCEPTS("ABS"), ACCEPTS("NEG"),
           ACCEPTS("EXP"), ACCEPTS("LOG"), OF("LESS", HALF));

@@ -307,7 +307,8 @@ static void test_what_was_not_run(void **state) {
     static const char header[] = "{\"nnvts\":\"x\",\"format\":\"nnvts-journal/1\",\"cases\":3}",
                       first[] = "{\"case\":\"a\",\"verdict\":\"PASS\",\"worker\":4}",
                       second[] = "{\"case\":\"b\",\"verdict\":\"NOTRUN\"}",
-                      third[] = "{\"case\":\"c\",\"verdict\":\"FAIL\",\"dump\":\"dumps/c.json\",\"worker\":2}";
+                      third[] = "{\"case\":\"c\",\"verdict\":\"FAIL\",\"dump\":\"dumps/c.json\",\"worker\":2}",
+                      again[] = "{\"case\":\"b\",\"verdict\":\"PASS\"}";
     const struct nnv_case cases[] = {{.name = "a", .suite = "s", .op = "", .type = "", .tags = ""},
                                      {.name = "b", .suite = "s", .op = "", .type = "", .tags = ""},
                                      {.name = "c", .suite = "s", .op = "", .type = "", .tags = ""}};
@@ -331,11 +332,17 @@ static void test_what_was_not_run(void **state) {
     assert_int_equal(past.workers, 4);
     assert_int_equal(j.lines, 2);
     assert_int_equal(j.size, strlen(header) + strlen(first) + strlen(third) + 3);
-    assert_int_equal(nnv_journal_append(&j, "{\"case\":\"b\"}", 12, false, &err), NNV_OK);
+    assert_int_equal(nnv_journal_append(&j, again, strlen(again), false, &err), NNV_OK);
+    nnv_journal_past_free(&past);
+    nnv_journal_close(&j);
+    assert_int_equal(nnv_journal_open(folder, &j, &there, &err), NNV_OK);
+    if (nnv_journal_resume(&j, header, cases, 3, &past, &err) != NNV_OK) fail_msg("%s", err.text);
+    assert_true(past.done[0] && past.done[1] && past.done[2] && past.not_run == 0);
+    assert_int_equal(j.lines, 3);
     nnv_journal_past_free(&past);
     nnv_journal_close(&j);
     snprintf(path, sizeof path, "%s/journal.jsonl", folder);
-    snprintf(expected, sizeof expected, "%s\n%s\n%s\n{\"case\":\"b\"}\n", header, first, third);
+    snprintf(expected, sizeof expected, "%s\n%s\n%s\n%s\n", header, first, third, again);
     assert_int_equal(nnv_file_read(path, 1 << 20, &text, &size, &err), NNV_OK);
     assert_string_equal(text, expected);
     free(text);

@@ -119,6 +119,7 @@ static void test_terms(void **state) {
     selects("tag:none_has_this", "");
     selects("level:3", "24");
     selects("level<=2", "1567");
+    selects("level>10", "");
     selects("level>3", "3");
     selects("level<1", "5");
     selects("level>=3", "234");

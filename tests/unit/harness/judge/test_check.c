@@ -354,6 +354,9 @@ static void pictures(void **state) {
     assert_int_equal(w.col, COLS - NNV_WINDOW_MAX); /* cut at the edge */
     size_t at = (7 - w.row) * w.cols + 28 - w.col;
     assert_true(w.actual[at] == 200 && w.expected[at] == 0 && w.bound[at] == 1);
+    value = (struct nnv_value){.rank = 0, .data = expected_bytes, .bytes = 1};
+    nnv_check_error_map(&e, actual_bytes, NNAPI, false, &map);
+    assert_true(map.rows == 1 && map.cols == 1);
 }
 
 static void large_heat(void **state) {

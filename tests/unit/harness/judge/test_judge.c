@@ -44,6 +44,29 @@ static void undefined_is_no_evidence(void **state) {
     }
 }
 
+#define FOUR OPERAND("TENSOR_FLOAT32", "4", "SUBGRAPH_INPUT", DATA("1,2,3,4"))
+#define SCALAR(value) OPERAND("INT32", "", "CONSTANT_COPY", DATA(value))
+#define HALF(values) OPERAND("TENSOR_FLOAT32", "2", "SUBGRAPH_OUTPUT", DATA(values))
+#define HALVES FOUR "," SCALAR("0") "," SCALAR("2") "," HALF("1,2") "," HALF("3,4")
+static const char halves[] = "{\"format\":\"nnvts-spec/1\",\"name\":\"halves\",\"min_version\":\"1.2\",\"main\":{"
+                             "\"operands\":[" HALVES "],\"operations\":[{\"type\":\"SPLIT\",\"inputs\":[0,1,2],"
+                             "\"outputs\":[3,4]}],\"inputs\":[0],\"outputs\":[3,4]}}";
+
+/** Where an input holds NaN one output of two may be nothing else. */
+static void one_output_may_be_undefined(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = fake_spec(halves, arena);
+    fake.values = spec->outputs;
+    assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_PASS);
+    for (int i = 0; i < 2; i++) {
+        ((float *)spec->inputs[0].data)[i] = NAN;
+        ((float *)spec->outputs[0].data)[i] = NAN;
+    }
+    assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_PASS);
+    assert_int_equal(result.compared, 4);
+    fake.values = NULL;
+}
+
 static void wrong_answers_fail(void **state) {
     (void)state;
     const struct nnv_spec *spec = fake_spec(SUM, arena);
@@ -424,6 +447,7 @@ int main(void) {
         TEST(right_answers_pass),
         TEST(wrong_answers_fail),
         TEST(undefined_is_no_evidence),
+        TEST(one_output_may_be_undefined),
         TEST(results_begin_anew),
         TEST(answers_are_kept),
         TEST(bounds_of_a_spec),
