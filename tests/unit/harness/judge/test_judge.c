@@ -90,6 +90,17 @@ static void wrong_answers_fail(void **state) {
     }
 }
 
+/* Numbers of either sign, whole and not, as they are. */
+static void numbers_are_told_with_their_signs(void **state) {
+    (void)state;
+    const struct nnv_spec *spec = fake_spec(SUM, arena);
+    const float answer[] = {-11, 22, -0.0f, -44.5f, 4e9f, -INFINITY};
+    fake.answer = answer;
+    assert_int_equal(judge(spec, NNV_PRECISION_BUDGET), NNVTS_FAIL);
+    assert_non_null(strstr(result.outputs.data, "\"expected\":[11,22,33,44,55,66],"));
+    assert_non_null(strstr(result.outputs.data, "\"actual\":[-11,22,-0,-44.5,4000000000,\"-Infinity\"],"));
+}
+
 /* Of a result that is used again nothing of the verdict before is left. */
 static void results_begin_anew(void **state) {
     (void)state;
@@ -448,6 +459,7 @@ int main(void) {
         TEST(wrong_answers_fail),
         TEST(undefined_is_no_evidence),
         TEST(one_output_may_be_undefined),
+        TEST(numbers_are_told_with_their_signs),
         TEST(results_begin_anew),
         TEST(answers_are_kept),
         TEST(bounds_of_a_spec),
