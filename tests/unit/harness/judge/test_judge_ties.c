@@ -209,6 +209,7 @@ static void a_second_look_at_ties(void **state) {
     double before[3];
     if (nnv_comparer_make(&c, &err) != NNV_OK) fail_msg("%s", err.text);
     memcpy(before, c.golden[0].source->reach, sizeof before);
+    assert_true(before[0] >= 0x1p-21 && before[1] >= 0x1p-21); /* twice 2^-23, and a unit of 2^-22 */
     if (nnv_comparer_look_again(&c, &err) != NNV_OK) fail_msg("%s", err.text);
     const double *after = c.golden[0].source->reach;
     for (int i = 0; i < 3; i++) assert_true(before[i] > 0 && after[i] >= before[i] && after[i] <= 0x1p-20);
