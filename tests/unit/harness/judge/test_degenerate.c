@@ -34,6 +34,13 @@ static const char *judged(const struct nnv_spec *spec, const void *answer) {
     return allowed + strcspn(allowed, ";");
 }
 
+/** A right answer of which the last eight bytes were never written. */
+static void leave_tail(float tail[8]) {
+    static const float right[] = {11, 22, 33, 44, 55, 66};
+    nnv_request_poison(0, 8 * sizeof *tail, (uint8_t *)tail);
+    memcpy(tail, right, sizeof right);
+}
+
 static void what_it_is_instead(void **state) {
     (void)state;
     const struct nnv_spec *spec = fake_spec(SUM24, arena);
@@ -41,10 +48,10 @@ static void what_it_is_instead(void **state) {
     static const float zero[8], half[] = {.5, .5, .5, .5, .5, .5, .5, .5}, a[] = {1, 2, 3, 4, 5, 6, 7, 8},
                                 b[] = {10, 20, 30, 40, 50, 60, 70, 80}, close[] = {1, 2, 3, 4, 5, 6, 7, 9};
     const float none[] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-    float tail[] = {11, 22, 33, 44, 55, 66, 77, 88}, hole[] = {11, 22, 33, 44, 55, 66, 77, 88};
+    float tail[8], hole[] = {11, 22, 33, 44, 55, 66, 77, 88};
     uint8_t poison[32];
     nnv_request_poison(0, sizeof poison, poison);
-    memcpy(&tail[6], &poison[24], 8);
+    leave_tail(tail);
     memcpy(&hole[1], &poison[4], 12);
     hole[6] = 0;
     assert_string_equal(judged(spec, zero), "; every value is 0");
@@ -79,10 +86,8 @@ static void the_answer_before(void **state) {
     assert_string_equal(judged(spec, wrong), "");
     assert_string_equal(judged(spec, wrong), ""); /* the same question had the same wrong answer */
     assert_string_equal(judged(&other, wrong), "; it is output 0 of the execution before");
-    uint8_t poison[32];
-    float tail[] = {11, 22, 33, 44, 55, 66, 77, 88};
-    nnv_request_poison(0, sizeof poison, poison);
-    memcpy(&tail[6], &poison[24], 8);
+    float tail[8];
+    leave_tail(tail);
     assert_string_equal(judged(spec, tail), "; bytes 24 to 31 of 32 were never written");
     assert_string_equal(judged(&other, tail), "; it is output 0 of the execution before"); /* that alone is told */
     nnv_before_note(NULL, NULL, NULL, 1);
