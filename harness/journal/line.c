@@ -62,18 +62,11 @@ static enum member member_of(const char *key, size_t n) {
     return OTHER;
 }
 
-/** The text of the string from s to end, which are its quotes; false if it has escapes. */
-static bool take_text(const char *s, const char *end, const char **text, size_t *bytes) {
-    *text = s + 1;
-    *bytes = *s == '"' ? (size_t)(end - s) - 2 : 0;
-    return *s == '"' && memchr(*text, '\\', *bytes) == NULL;
-}
-
 static bool take_verdict(const char *s, const char *end, enum nnvts_verdict *out) {
     const char *text;
     char name[16];
     size_t n;
-    if (!take_text(s, end, &text, &n) || n >= sizeof name) return false;
+    if (!nnv_json_plain(s, end, &text, &n) || n >= sizeof name) return false;
     memcpy(name, text, n);
     name[n] = '\0';
     if (!nnv_verdict_parse(name, out)) return false;
@@ -85,7 +78,7 @@ static bool take_why(const char *s, const char *end, struct nnv_line *out) {
     const char *text;
     char name[32];
     size_t n;
-    if (!take_text(s, end, &text, &n) || n >= sizeof name) return false;
+    if (!nnv_json_plain(s, end, &text, &n) || n >= sizeof name) return false;
     memcpy(name, text, n);
     name[n] = '\0';
     out->why = nnv_why_parse(name, out->verdict);
@@ -132,17 +125,17 @@ static bool take_time(const char *s, const char *end, double *out) {
 static bool take(struct nnv_line *out, enum member m, const char *s, const char *end) {
     switch (m) {
     case CASE:
-        return take_text(s, end, &out->name, &out->name_bytes) && out->name_bytes > 0;
+        return nnv_json_plain(s, end, &out->name, &out->name_bytes) && out->name_bytes > 0;
     case VERDICT:
         return take_verdict(s, end, &out->verdict);
     case WHY:
         return take_why(s, end, out);
     case REASON:
-        return take_text(s, end, &out->reason, &out->reason_bytes);
+        return nnv_json_plain(s, end, &out->reason, &out->reason_bytes);
     case USES:
-        return take_text(s, end, &out->uses, &out->uses_bytes);
+        return nnv_json_plain(s, end, &out->uses, &out->uses_bytes);
     case DEVICES:
-        return take_text(s, end, &out->devices, &out->devices_bytes);
+        return nnv_json_plain(s, end, &out->devices, &out->devices_bytes);
     case COMPARED:
         return take_count(s, end, &out->compared);
     case NOT_COMPARED:
@@ -170,25 +163,18 @@ static bool take(struct nnv_line *out, enum member m, const char *s, const char 
 }
 
 bool nnv_line_scan(const char *line, size_t n, struct nnv_line *out) {
-    const char *s = line, *end = line + n;
+    struct nnv_json_walk w = {.at = line, .end = line + n, .depth = DEPTH};
     unsigned seen = 0;
     *out = (struct nnv_line){.expectation = NNV_ENTRY_NONE};
-    if (n < 2 || *s != '{' || end[-1] != '}') return false;
-    do {
-        const char *key = ++s;
-        if (s == end || *s != '"') return false;
-        s = nnv_json_skip(s, end, DEPTH);
-        if (s == NULL || s == end || *s != ':') return false;
-        size_t bytes = (size_t)(s - key) - 2;
-        if (memchr(key, '\\', bytes) != NULL) return false;
-        enum member m = member_of(key + 1, bytes);
-        const char *value = s + 1;
-        s = nnv_json_skip(value, end, DEPTH);
-        if (s == NULL || s == end || (m != OTHER && (seen & 1u << m) != 0) || !take(out, m, value, s)) return false;
+    if (n == 0 || *line != '{') return false;
+    while (nnv_json_next(&w)) {
+        if (memchr(w.name, '\\', w.name_bytes) != NULL) return false;
+        const enum member m = member_of(w.name, w.name_bytes);
+        if ((m != OTHER && (seen & 1u << m) != 0) || !take(out, m, w.value, w.value_end)) return false;
         seen |= 1u << m;
-    } while (*s == ',');
+    }
     out->why = nnv_why_of(out->verdict, out->why);
-    return s == end - 1 && (seen & 1u << CASE) != 0 && (seen & 1u << VERDICT) != 0;
+    return w.at == w.end && (seen & 1u << CASE) != 0 && (seen & 1u << VERDICT) != 0;
 }
 
 /* --------------------------------------------------------------------- JSON */

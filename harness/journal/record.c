@@ -22,7 +22,8 @@
 
 bool nnv_json_is_array(const char *s, size_t n) {
     enum { DEPTH = 16 };
-    return n > 0 && *s == '[' && nnv_json_skip(s, s + n, DEPTH) == s + n;
+    if (n == 0 || memchr(s, '\n', n) != NULL || memchr(s, '\r', n) != NULL) return false;
+    return *s == '[' && nnv_json_skip(s, s + n, DEPTH) == s + n;
 }
 
 /* --------------------------------------------------------------- first line */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "harness/suites/suites.h"
 #include "randgraph/single/single.h"
 #include "mlts/onnx/onnx.h"
@@ -50,22 +51,6 @@ static void make_word(char *s, bool slashes) {
         if (!isalnum((unsigned char)*s) && !strchr("_-.+", *s) && !(slashes && *s == '/')) *s = '_';
 }
 
-static const char *string_of(const json_t *object, const char *key) {
-    const char *s = json_string_value(json_object_get(object, key));
-    return s ? s : "";
-}
-
-/** The type tag of the model's first input, else of its first output. */
-static const char *type_of(const json_t *main) {
-    const json_t *index = json_array_get(json_object_get(main, "inputs"), 0);
-    if (!index) index = json_array_get(json_object_get(main, "outputs"), 0);
-    json_int_t i = index ? json_integer_value(index) : -1;
-    if (i < 0) return "";
-    const struct nnv_type *t =
-        nnv_type_by_name(string_of(json_array_get(json_object_get(main, "operands"), (size_t)i), "type"));
-    return t ? t->tag : "";
-}
-
 /** Where a spec is in its file. */
 struct place {
     size_t offset, len, line;
@@ -102,23 +87,88 @@ static enum nnv_status add_case(struct nnv_case_list *list, const struct source 
     return word && c.name ? nnv_case_add(list, &c, err) : nnv_no_memory(err);
 }
 
+enum { JSON_DEPTH = 2048 }; /* jansson's */
+
+/** A value within a text; begin NULL: there is none. */
+struct span {
+    const char *begin, *end;
+};
+
+/** The value of each of the object's members in names, the last of its name; false if the text is not an object. */
+static bool find_members(struct span object, const char *const *names, size_t n, struct span *values) {
+    struct nnv_json_walk w = {.at = object.begin, .end = object.end, .depth = JSON_DEPTH};
+    memset(values, 0, n * sizeof *values);
+    if (!object.begin || *object.begin != '{') return false;
+    while (nnv_json_next(&w))
+        for (size_t i = 0; i < n; i++)
+            if (strlen(names[i]) == w.name_bytes && memcmp(names[i], w.name, w.name_bytes) == 0)
+                values[i] = (struct span){w.value, w.value_end};
+    return w.at != NULL && strspn(w.at, " \t\r\n") >= (size_t)(object.end - w.at);
+}
+
+/** Element i of the array, or none. */
+static struct span find_element(struct span array, uint64_t i) {
+    struct nnv_json_walk w = {.at = array.begin, .end = array.end, .depth = JSON_DEPTH};
+    bool there = array.begin && *array.begin == '[' && nnv_json_next(&w);
+    while (there && i-- > 0) there = nnv_json_next(&w);
+    return there ? (struct span){w.value, w.value_end} : (struct span){NULL, NULL};
+}
+
+/** A string; "" if the value is none, NULL when out of memory. */
+static const char *string_at(struct span value, struct nnv_arena *arena) {
+    const char *text;
+    size_t n;
+    if (!value.begin || *value.begin != '"') return "";
+    if (nnv_json_plain(value.begin, value.end, &text, &n)) {
+        char *copy = NNV_NEW(arena, char, n + 1);
+        if (copy) memcpy(copy, text, n);
+        return copy;
+    }
+    json_t *decoded = json_loadb(value.begin, (size_t)(value.end - value.begin), JSON_DECODE_ANY, NULL);
+    const char *copy = nnv_arena_strdup(arena, decoded ? json_string_value(decoded) : "");
+    json_decref(decoded);
+    return copy;
+}
+
+static bool is_true(struct span value) { return value.begin && *value.begin == 't'; }
+
+/** Reads the traits of a spec from its text; false when out of memory. */
+static bool read_traits(struct span text, struct nnv_arena *arena, struct traits *t) {
+    enum { NAME, RELAXED, FAILS, LEVEL, MAIN, MEMBERS };
+    enum { OPERATIONS, OPERANDS, INPUTS, OUTPUTS, PARTS };
+    static const char *const members[] = {"name", "relaxed", "expect_failure", "min_version", "main"};
+    static const char *const parts[] = {"operations", "operands", "inputs", "outputs"};
+    static const char *const type[] = {"type"};
+    struct span member[MEMBERS], part[PARTS], of[1];
+    text.begin += strspn(text.begin, " \t\r\n");
+    t->malformed = !find_members(text, members, MEMBERS, member);
+    if (t->malformed) return true;
+    find_members(member[MAIN], parts, PARTS, part);
+    find_members(find_element(part[OPERATIONS], 0), type, 1, of);
+    t->op = string_at(of[0], arena);
+    struct span first = find_element(part[INPUTS], 0);
+    if (!first.begin) first = find_element(part[OUTPUTS], 0);
+    if (first.begin && *first.begin >= '0' && *first.begin <= '9') {
+        find_members(find_element(part[OPERANDS], strtoull(first.begin, NULL, 10)), type, 1, of);
+        const char *name = string_at(of[0], arena);
+        const struct nnv_type *its = name ? nnv_type_by_name(name) : NULL;
+        if (its) t->type = its->tag;
+    }
+    t->name = string_at(member[NAME], arena);
+    t->relaxed = is_true(member[RELAXED]);
+    t->fails = is_true(member[FAILS]);
+    const char *level = string_at(member[LEVEL], arena);
+    t->level = level ? nnv_level_by_name(level) : 0;
+    return t->name && t->op && level;
+}
+
 /** Appends a spec in JSON. Text that is no JSON becomes a case, too: its worker tells what is wrong. */
 static enum nnv_status add_json(struct nnv_case_list *list, const struct source *source, const char *text,
-                                struct place at, struct nnv_err *err) {
-    json_t *spec = json_loadb(text, at.len, 0, NULL);
-    const json_t *main = json_object_get(spec, "main");
-    const struct traits t = {
-        .name = string_of(spec, "name"),
-        .op = string_of(json_array_get(json_object_get(main, "operations"), 0), "type"),
-        .type = type_of(main),
-        .relaxed = json_is_true(json_object_get(spec, "relaxed")),
-        .fails = json_is_true(json_object_get(spec, "expect_failure")),
-        .malformed = !json_is_object(spec),
-        .level = nnv_level_by_name(string_of(spec, "min_version")),
-    };
-    enum nnv_status st = add_case(list, source, at, &t, err);
-    json_decref(spec);
-    return st;
+                                struct place at, struct nnv_arena *arena, struct nnv_err *err) {
+    struct traits t = {.name = "", .op = "", .type = ""};
+    nnv_arena_reset(arena);
+    return read_traits((struct span){text, text + at.len}, arena, &t) ? add_case(list, source, at, &t, err)
+                                                                      : nnv_no_memory(err);
 }
 
 /** Appends a model in C++. One that cannot be read becomes a case, too: its worker tells what is wrong. */
@@ -182,7 +232,7 @@ static enum nnv_status add_file(const char *root, const char *path, struct nnv_c
         const char *text;
         at.offset = nnv_spec_text(file, i, &text, &at.len, &at.line);
         st = nnv_spec_is_cpp(path) ? add_cpp(list, &source, text, at, arena, err)
-                                   : add_json(list, &source, text, at, err);
+                                   : add_json(list, &source, text, at, arena, err);
     }
     nnv_spec_close(file);
     nnv_arena_free(arena);
@@ -249,6 +299,11 @@ static enum nnv_status read_text(const struct nnv_case *c, struct nnv_arena *are
     close(fd);
     if (st == NNV_OK) *text = buffer;
     return st;
+}
+
+static const char *string_of(const json_t *object, const char *key) {
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
 }
 
 /** Appends the operations of a subgraph that have no record, each once. */

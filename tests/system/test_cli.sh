@@ -173,6 +173,35 @@ test_malformed_spec() {
     check 2 nnvts show garbage.relay
     ! LC_ALL=C grep -q "$(printf '[\033\200]')" "$ERR" || fail "raw bytes"
 }
+# What a spec is called and selected by is read from its text: members in any order, the last of a name, escapes, space.
+test_traits_of_specs() {
+    cat >odd.jsonl <<'END'
+{"name":"a\u0062","min_version":"1.2","main":{"operands":[{"type":"TENSOR_INT32"},{"dims":[],"type":"TENSOR_FLOAT16"}],"operations":[{"inputs":[1],"type":"ADD"}],"inputs":[1],"outputs":[0]},"relaxed":true}
+  {"name":"\ud83d\ude00 b", "expect_failure" : true, "main":{"outputs":[0],"inputs":[],"operands":[{"type":"TENSOR_INT32"}],"operations":[]}}
+{"name":"x","name":7,"main":{"outputs":[-1],"inputs":[],"operands":[{"type":"TENSOR_INT32"}],"operations":{"type":"MUL"}}}
+{"name":"twice","main":{"operations":[{"type":"ADD"}]},"main":{"operations":[{"type":"SUB","type":"M\u0055L"},{"type":"DIV"}],"inputs":[3],"operands":[{"type":"TENSOR_INT32"}]}}
+{"name":"twice","relaxed":true,"relaxed":1,"main":[]}
+{"name":"cut"
+[1]
+{"name":"junk"} x
+END
+    printf '\n {\n "name" : "pretty",\n\t"main": {\r\n "operations" : [ { "type" : "RELU" } ], "inputs" : [ 0 ], "operands" : [ { "type" : "TENSOR_QUANT8_ASYMM" } ] } }\n\n' >pretty.json
+    check 2 nnvts list --suite spec --specs odd.jsonl --json
+    cat >wanted <<'END'
+{"case":"spec/odd/ab","suite":"spec","op":"ADD","type":"float16","tags":"relaxed","level":3}
+{"case":"spec/odd/_____b","suite":"spec","op":"","type":"int32","tags":"expect_failure","level":0}
+{"case":"spec/odd/line3","suite":"spec","op":"","type":"","tags":"","level":0}
+{"case":"spec/odd/twice","suite":"spec","op":"MUL","type":"","tags":"","level":0}
+{"case":"spec/odd/twice~2","suite":"spec","op":"","type":"","tags":"","level":0}
+{"case":"spec/odd/line6","suite":"spec","op":"","type":"","tags":"malformed","level":0}
+{"case":"spec/odd/line7","suite":"spec","op":"","type":"","tags":"malformed","level":0}
+{"case":"spec/odd/line8","suite":"spec","op":"","type":"","tags":"malformed","level":0}
+END
+    cmp "$OUT" wanted
+    has "$ERR" 'odd.jsonl:6: no spec can be read here'
+    check 0 nnvts list --suite spec --specs pretty.json --json
+    same "$(cat "$OUT")" '{"case":"spec/pretty/pretty","suite":"spec","op":"RELU","type":"quant8_asymm","tags":"","level":0}'
+}
 # Cases by a list of names, or those that failed last; and the same on another driver.
 test_cases_and_failed() {
     nnvts list --filter 'ops/ADD/float32/rank1/*' >cases.txt
