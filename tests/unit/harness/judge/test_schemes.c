@@ -110,6 +110,31 @@ static void test_planted_units(void **state) {
     assert_true(planted >= LEAST);
 }
 
+/** Without rows nothing is judged, and no scheme is asked: results are the nearest codes. */
+static void test_without_rows(void **state) {
+    (void)state;
+    int differ = 0;
+    for (int o = 0; o < OPS; o++) {
+        const struct nnv_op *op = nnv_op(ops[o]);
+        int sig = 0;
+        while (!nnv_is_quant(op->sigs[sig].type[NNV_T])) sig++;
+        for (int i = 0; i < CASES; i++) {
+            nnv_arena_reset(arena);
+            const struct nnv_spec *spec = build(op, sig, i, true);
+            const struct nnv_eval_options plain = {.k = 1.5, .arithmetic = promise("strict")},
+                                          floor = {.k = 1.5, .arithmetic = promise("requantise=floor")};
+            struct nnv_golden nearest[4], its[4];
+            struct nnv_err err = {0};
+            assert_int_equal(nnv_eval(&spec->model, spec->inputs, &plain, arena, nearest, &err), NNV_OK);
+            assert_int_equal(nnv_eval(&spec->model, spec->inputs, &floor, arena, its, &err), NNV_OK);
+            assert_memory_equal(its[0].value.data, nearest[0].value.data, its[0].value.bytes);
+            const struct nnv_value with_rows = answer(spec, "requantise=floor");
+            differ += memcmp(with_rows.data, its[0].value.data, with_rows.bytes) != 0;
+        }
+    }
+    assert_true(differ > 0);
+}
+
 /** What one operation does says nothing of another, nor one type of another. */
 static void test_of_one_operation(void **state) {
     (void)state;
@@ -202,7 +227,7 @@ static void test_codes(void **state) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_planted_units), TEST(test_of_one_operation), TEST(test_either),
-                                       TEST(test_float_sums), TEST(test_codes)};
+    const struct CMUnitTest tests[] = {TEST(test_planted_units), TEST(test_without_rows), TEST(test_of_one_operation),
+                                       TEST(test_either),        TEST(test_float_sums),   TEST(test_codes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

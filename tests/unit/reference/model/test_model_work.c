@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic and bytes of operations, beside numbers made by hand. */
 #include "reference/model/work.h"
+
+#include "base/text.h"
+#include "reference/spec/spec.h"
 #include "tests/kit/op.h"
 
 enum { SAME = ANEURALNETWORKS_PADDING_SAME, VALID = ANEURALNETWORKS_PADDING_VALID };
@@ -128,8 +131,42 @@ static void other_operations(void **state) {
     expect(u, 0, 4 * (6 + 2 + 6), F32);
 }
 
+/** The type of the whole is that of the operation with most work; of two with as much, the first one's. */
+static void the_type_of_most_work(void **state) {
+    (void)state;
+    static const char tensor[] = "{\"type\":\"%s\",\"dims\":[%d],\"lifetime\":\"SUBGRAPH_%s\",\"data\":[%s]}%s";
+    static const struct {
+        const char *types[2];
+        int elements[2];
+        int32_t type;
+    } models[] = {{{"TENSOR_FLOAT32", "TENSOR_FLOAT16"}, {2, 2}, F32},
+                  {{"TENSOR_FLOAT16", "TENSOR_FLOAT32"}, {2, 2}, F16},
+                  {{"TENSOR_FLOAT16", "TENSOR_FLOAT32"}, {1, 2}, F32},
+                  {{"TENSOR_FLOAT32", "TENSOR_FLOAT16"}, {2, 1}, F32}};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        struct nnv_text t = {0};
+        struct nnv_spec *spec;
+        struct nnv_op_work each[2], whole;
+        struct nnv_err err = {0};
+        struct nnv_arena *arena = nnv_arena_new();
+        nnv_text_add(&t, "{\"format\":\"nnvts-spec/1\",\"name\":\"two\",\"main\":{\"operands\":[");
+        for (int i = 0; i < 4; i++)
+            nnv_text_addf(&t, tensor, models[m].types[i / 2], models[m].elements[i / 2], i % 2 ? "OUTPUT" : "INPUT",
+                          models[m].elements[i / 2] == 1 ? "1" : "1,2", i < 3 ? "," : "],");
+        nnv_text_add(&t, "\"operations\":[{\"type\":\"TANH\",\"inputs\":[0],\"outputs\":[1]},"
+                         "{\"type\":\"TANH\",\"inputs\":[2],\"outputs\":[3]}],\"inputs\":[0,2],\"outputs\":[1,3]}}");
+        assert_false(t.failed);
+        if (nnv_spec_parse(t.data, t.len, "two", arena, &spec, &err) != NNV_OK) fail_msg("%s", err.text);
+        assert_int_equal(nnv_model_work(&spec->model, arena, each, &whole, &err), NNV_OK);
+        for (int i = 0; i < 2; i++) assert_float_equal(each[i].operations, models[m].elements[i], 0);
+        assert_int_equal(whole.type, models[m].type);
+        nnv_arena_free(arena);
+        nnv_text_free(&t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(convolutions), cmocka_unit_test(full_connections),
-                                       cmocka_unit_test(other_operations)};
+                                       cmocka_unit_test(other_operations), cmocka_unit_test(the_type_of_most_work)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
