@@ -115,6 +115,17 @@ bool nnv_json_next(struct nnv_json_walk *w) {
     return w->at != NULL;
 }
 
+bool nnv_json_members(struct nnv_json_span object, const char *const *names, size_t n, struct nnv_json_span *values) {
+    struct nnv_json_walk w = {.at = object.begin, .end = object.end, .depth = NNV_JSON_DEPTH};
+    memset(values, 0, n * sizeof *values);
+    if (object.begin == NULL || object.begin == object.end || *object.begin != '{') return false;
+    while (nnv_json_next(&w))
+        for (size_t i = 0; i < n; i++)
+            if (strlen(names[i]) == w.name_bytes && memcmp(names[i], w.name, w.name_bytes) == 0)
+                values[i] = (struct nnv_json_span){w.value, w.value_end};
+    return w.at != NULL && skip_space(w.at, w.end) == w.end;
+}
+
 const char *nnv_json_skip(const char *s, const char *end, int depth) {
     if (s == end || depth == 0) return NULL;
     if (*s == '"') return skip_string(s, end);

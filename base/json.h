@@ -11,6 +11,8 @@
 
 #include <jansson.h>
 
+enum { NNV_JSON_DEPTH = 2048 /**< as deep as jansson reads */ };
+
 /**
  * A walk over the members of an object or the elements of an array. It begins with at, end and depth, which is how
  * deep the text may be nested; all else is 0.
@@ -29,6 +31,17 @@ struct nnv_json_walk {
  * the text is damaged, deeper than depth or neither object nor array, at then being NULL.
  */
 bool nnv_json_next(struct nnv_json_walk *w);
+
+/** A value within a text; begin NULL: there is none. */
+struct nnv_json_span {
+    const char *begin, *end;
+};
+
+/**
+ * values: of the object's members with these n names, the last of each name. False if the text, but for space behind
+ * it, is no sound object.
+ */
+bool nnv_json_members(struct nnv_json_span object, const char *const *names, size_t n, struct nnv_json_span *values);
 /** Behind the JSON value at s; NULL if there is none, it is damaged or deeper than depth. */
 const char *nnv_json_skip(const char *s, const char *end, int depth);
 /** The n bytes of the string from s to end, which are its quotes; false if it is no string or has escapes. */

@@ -87,35 +87,16 @@ static enum nnv_status add_case(struct nnv_case_list *list, const struct source 
     return word && c.name ? nnv_case_add(list, &c, err) : nnv_no_memory(err);
 }
 
-enum { JSON_DEPTH = 2048 }; /* jansson's */
-
-/** A value within a text; begin NULL: there is none. */
-struct span {
-    const char *begin, *end;
-};
-
-/** The value of each of the object's members in names, the last of its name; false if the text is not an object. */
-static bool find_members(struct span object, const char *const *names, size_t n, struct span *values) {
-    struct nnv_json_walk w = {.at = object.begin, .end = object.end, .depth = JSON_DEPTH};
-    memset(values, 0, n * sizeof *values);
-    if (!object.begin || *object.begin != '{') return false;
-    while (nnv_json_next(&w))
-        for (size_t i = 0; i < n; i++)
-            if (strlen(names[i]) == w.name_bytes && memcmp(names[i], w.name, w.name_bytes) == 0)
-                values[i] = (struct span){w.value, w.value_end};
-    return w.at != NULL && strspn(w.at, " \t\r\n") >= (size_t)(object.end - w.at);
-}
-
 /** Element i of the array, or none. */
-static struct span find_element(struct span array, uint64_t i) {
-    struct nnv_json_walk w = {.at = array.begin, .end = array.end, .depth = JSON_DEPTH};
+static struct nnv_json_span find_element(struct nnv_json_span array, uint64_t i) {
+    struct nnv_json_walk w = {.at = array.begin, .end = array.end, .depth = NNV_JSON_DEPTH};
     bool there = array.begin && *array.begin == '[' && nnv_json_next(&w);
     while (there && i-- > 0) there = nnv_json_next(&w);
-    return there ? (struct span){w.value, w.value_end} : (struct span){NULL, NULL};
+    return there ? (struct nnv_json_span){w.value, w.value_end} : (struct nnv_json_span){NULL, NULL};
 }
 
 /** A string; "" if the value is none, NULL when out of memory. */
-static const char *string_at(struct span value, struct nnv_arena *arena) {
+static const char *string_at(struct nnv_json_span value, struct nnv_arena *arena) {
     const char *text;
     size_t n;
     if (!value.begin || *value.begin != '"') return "";
@@ -130,26 +111,26 @@ static const char *string_at(struct span value, struct nnv_arena *arena) {
     return copy;
 }
 
-static bool is_true(struct span value) { return value.begin && *value.begin == 't'; }
+static bool is_true(struct nnv_json_span value) { return value.begin && *value.begin == 't'; }
 
 /** Reads the traits of a spec from its text; false when out of memory. */
-static bool read_traits(struct span text, struct nnv_arena *arena, struct traits *t) {
+static bool read_traits(struct nnv_json_span text, struct nnv_arena *arena, struct traits *t) {
     enum { NAME, RELAXED, FAILS, LEVEL, MAIN, MEMBERS };
     enum { OPERATIONS, OPERANDS, INPUTS, OUTPUTS, PARTS };
     static const char *const members[] = {"name", "relaxed", "expect_failure", "min_version", "main"};
     static const char *const parts[] = {"operations", "operands", "inputs", "outputs"};
     static const char *const type[] = {"type"};
-    struct span member[MEMBERS], part[PARTS], of[1];
+    struct nnv_json_span member[MEMBERS], part[PARTS], of[1];
     text.begin += strspn(text.begin, " \t\r\n");
-    t->malformed = !find_members(text, members, MEMBERS, member);
+    t->malformed = !nnv_json_members(text, members, MEMBERS, member);
     if (t->malformed) return true;
-    find_members(member[MAIN], parts, PARTS, part);
-    find_members(find_element(part[OPERATIONS], 0), type, 1, of);
+    nnv_json_members(member[MAIN], parts, PARTS, part);
+    nnv_json_members(find_element(part[OPERATIONS], 0), type, 1, of);
     t->op = string_at(of[0], arena);
-    struct span first = find_element(part[INPUTS], 0);
+    struct nnv_json_span first = find_element(part[INPUTS], 0);
     if (!first.begin) first = find_element(part[OUTPUTS], 0);
     if (first.begin && *first.begin >= '0' && *first.begin <= '9') {
-        find_members(find_element(part[OPERANDS], strtoull(first.begin, NULL, 10)), type, 1, of);
+        nnv_json_members(find_element(part[OPERANDS], strtoull(first.begin, NULL, 10)), type, 1, of);
         const char *name = string_at(of[0], arena);
         const struct nnv_type *its = name ? nnv_type_by_name(name) : NULL;
         if (its) t->type = its->tag;
@@ -167,8 +148,8 @@ static enum nnv_status add_json(struct nnv_case_list *list, const struct source 
                                 struct place at, struct nnv_arena *arena, struct nnv_err *err) {
     struct traits t = {.name = "", .op = "", .type = ""};
     nnv_arena_reset(arena);
-    return read_traits((struct span){text, text + at.len}, arena, &t) ? add_case(list, source, at, &t, err)
-                                                                      : nnv_no_memory(err);
+    return read_traits((struct nnv_json_span){text, text + at.len}, arena, &t) ? add_case(list, source, at, &t, err)
+                                                                               : nnv_no_memory(err);
 }
 
 /** Appends a model in C++. One that cannot be read becomes a case, too: its worker tells what is wrong. */

@@ -103,33 +103,18 @@ static enum nnv_status check_owners(const struct merge *m, struct nnv_err *err) 
 
 /* --------------------------------------------------------------- the records */
 
-enum { DEPTH = 16 };
-
-/**
- * The value of a member that no object inside the line has, from *begin to *end; false if it has none. In JSON the
- * sequence ,"name": can only be a member: within a string its quotes would be escaped.
- */
-static bool find_member(const char *line, size_t n, const char *member, const char **begin, const char **end) {
-    char key[32];
-    int k = snprintf(key, sizeof key, ",\"%s\":", member);
-    const char *at = memmem(line, n, key, (size_t)k);
-    if (at == NULL) return false;
-    *begin = at + k;
-    *end = nnv_json_skip(*begin, line + n, DEPTH);
-    return *end != NULL;
-}
-
-/** Adds the replay line from begin to end, a JSON string, with another path of its dump. */
-static void add_replay(const char *begin, const char *end, const char *dump, const char *out, struct nnv_text *text) {
+/** Adds a replay line, which is a JSON string, with another path of its dump. */
+static void add_replay(struct nnv_json_span string, const char *dump, const char *out, struct nnv_text *text) {
     struct nnv_text path = {0}, line = {0};
-    json_t *value = json_loadb(begin, (size_t)(end - begin), JSON_DECODE_ANY, NULL);
+    const size_t n = (size_t)(string.end - string.begin);
+    json_t *value = json_loadb(string.begin, n, JSON_DECODE_ANY, NULL);
     const char *replay = json_string_value(value);
     nnv_text_addf(&path, "%s/%s", out, dump);
     if (replay != NULL && !path.failed) nnv_command_retarget(replay, path.data, &line);
     if (replay != NULL)
         nnv_text_add_json(text, line.data);
     else
-        nnv_text_add_n(text, begin, (size_t)(end - begin));
+        nnv_text_add_n(text, string.begin, n);
     text->failed = text->failed || path.failed || line.failed;
     json_decref(value);
     nnv_text_free(&path);
@@ -143,20 +128,24 @@ static void add_replay(const char *begin, const char *end, const char *dump, con
  */
 static void add_line(const char *line, size_t n, uint32_t worker, const char *dump, const char *out,
                      struct nnv_text *text, uint32_t *number, uint32_t *now) {
-    const char *begin = NULL, *end = NULL, *at = line;
+    enum { WORKER, REPLAY, MEMBERS };
+    static const char *const names[MEMBERS] = {"worker", "replay"};
+    struct nnv_json_span member[MEMBERS];
+    const char *at = line;
     *number = *now = 0;
-    if (find_member(line, n, "worker", &begin, &end)) {
-        const unsigned long long its = strtoull(begin, NULL, 10); /* 0 of what is no number */
+    nnv_json_members((struct nnv_json_span){line, line + n}, names, MEMBERS, member);
+    if (member[WORKER].begin != NULL) {
+        const unsigned long long its = strtoull(member[WORKER].begin, NULL, 10); /* 0 of what is no number */
         *number = its < UINT32_MAX / 2 ? (uint32_t)its : 0;
-        nnv_text_add_n(text, at, (size_t)(begin - at));
+        nnv_text_add_n(text, at, (size_t)(member[WORKER].begin - at));
         *now = *number + worker;
         nnv_text_addf(text, "%" PRIu32, *now);
-        at = end;
+        at = member[WORKER].end;
     }
-    if (dump != NULL && find_member(at, (size_t)(line + n - at), "replay", &begin, &end)) {
-        nnv_text_add_n(text, at, (size_t)(begin - at));
-        add_replay(begin, end, dump, out, text);
-        at = end;
+    if (dump != NULL && member[REPLAY].begin > at) {
+        nnv_text_add_n(text, at, (size_t)(member[REPLAY].begin - at));
+        add_replay(member[REPLAY], dump, out, text);
+        at = member[REPLAY].end;
     }
     nnv_text_add_n(text, at, (size_t)(line + n - at));
 }

@@ -77,6 +77,39 @@ static void no_deeper_than_said(void **state) {
     assert_null(w.at);
 }
 
+/** What members finds: "value," for a and b each, "-" where there is none; "!" behind it: no sound object. */
+static void members_are(const char *text, const char *wanted) {
+    static const char *const names[] = {"a", "b"};
+    struct nnv_json_span values[2];
+    struct nnv_text seen = {0};
+    const bool sound = nnv_json_members((struct nnv_json_span){text, text + strlen(text)}, names, 2, values);
+    for (size_t i = 0; i < 2; i++)
+        if (values[i].begin)
+            nnv_text_addf(&seen, "%.*s,", (int)(values[i].end - values[i].begin), values[i].begin);
+        else
+            nnv_text_add(&seen, "-,");
+    if (!sound) nnv_text_add(&seen, "!");
+    assert_string_equal(seen.data, wanted);
+    nnv_text_free(&seen);
+}
+
+static void members(void **state) {
+    (void)state;
+    members_are("{\"b\":[1],\"c\":2,\"a\":\"x\"} \n", "\"x\",[1],");
+    members_are("{\"a\":1,\"ab\":2,\"\":3,\"a\":4}", "4,-,");
+    members_are("{\"c\":{\"x\":0,\"a\":1},\"d\":[{\"b\":2}],\"e\":\",\\\"a\\\":3\"}", "-,-,"); /* of others */
+    members_are("{}", "-,-,");
+    members_are("", "-,-,!");
+    members_are(" {\"a\":1}", "-,-,!");
+    members_are("[1]", "-,-,!");
+    members_are("{\"a\":1}]", "1,-,!");
+    members_are("{\"a\":1,\"b\":}", "1,-,!");
+    const char *const names[] = {"a"};
+    struct nnv_json_span none;
+    assert_false(nnv_json_members((struct nnv_json_span){0}, names, 1, &none));
+    assert_null(none.begin);
+}
+
 static void plain_strings(void **state) {
     (void)state;
     static const char plain[] = "\"ab\xc3\xa9\"", empty[] = "\"\"", escaped[] = "\"a\\n\"", number[] = "12";
@@ -156,6 +189,7 @@ int main(void) {
         cmocka_unit_test(walks),
         cmocka_unit_test(damage_ends_a_walk),
         cmocka_unit_test(no_deeper_than_said),
+        cmocka_unit_test(members),
         cmocka_unit_test(plain_strings),
         cmocka_unit_test(surrogates_come_in_pairs),
         cmocka_unit_test(agrees_with_jansson),
