@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -23,7 +22,6 @@
 
 #include "base/clock.h"
 #include "base/folder.h"
-#include "base/text.h"
 
 static const uint64_t GIVE_UP_NS = 5000000000;
 
@@ -326,40 +324,6 @@ void nnv_process_sandbox(int log) {
     nnv_folder_close_others(STDERR_FILENO + 1);
     /* A new buffer: the mode of one in use changes only in part. It is the process's for good. */
     setvbuf(stdout, malloc(BUFSIZ), _IOLBF, BUFSIZ);
-}
-
-/** Adds what was written to the file. */
-static void add_file(struct nnv_text *t, int fd) {
-    char part[4096];
-    const off_t bytes = lseek(fd, 0, SEEK_CUR);
-    for (off_t at = 0; at < bytes;) {
-        const size_t rest = (size_t)(bytes - at); /* the file is longer */
-        const ssize_t n = pread(fd, part, rest < sizeof part ? rest : sizeof part, at);
-        if (n <= 0) break;
-        nnv_text_add_n(t, part, (size_t)n);
-        at += n;
-    }
-}
-
-bool nnv_process_output(char *const *words, size_t most, uint64_t timeout_ns, struct nnv_text *out) {
-    struct nnv_end end = {.code = CLD_KILLED};
-    /* A file in memory that cannot grow takes what it prints without anybody who reads. */
-    const int log = memfd_create("nnvts-output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    const bool ready = log >= 0 && ftruncate(log, (off_t)most) == 0 &&
-                       fcntl(log, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0;
-    const pid_t pid = ready ? nnv_process_fork() : -1;
-    if (pid == 0) {
-        nnv_process_sandbox(log);
-        const int null = open("/dev/null", O_WRONLY);
-        if (null >= 0) dup2(null, STDERR_FILENO);
-        execvp(words[0], words);
-        _exit(127);
-    }
-    if (pid > 0) nnv_process_wait(pid, timeout_ns, &end);
-    const bool well = end.code == CLD_EXITED && end.status == 0;
-    if (well) add_file(out, log);
-    if (log >= 0) close(log);
-    return well;
 }
 
 bool nnv_process_ended(pid_t pid, struct nnv_end *end) {

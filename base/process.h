@@ -10,8 +10,6 @@
 
 #include "base/status.h"
 
-struct nnv_text;
-
 /** How a process ended. */
 struct nnv_end {
     int code;            /**< CLD_EXITED, CLD_KILLED or CLD_DUMPED, of waitid(2) */
@@ -67,11 +65,6 @@ struct nnv_pause nnv_process_pause_begin(pid_t pid);
 /** Pauses, less long where the process ends. */
 void nnv_process_pause(struct nnv_pause *p);
 void nnv_process_pause_end(struct nnv_pause *p);
-/**
- * Runs a program (words: NULL-terminated, the first is looked for in PATH) in a sandbox and adds what it prints on
- * stdout, at most so many bytes of it. False if it cannot be run, fails, or takes longer: then nothing is added.
- */
-bool nnv_process_output(char *const *words, size_t most, uint64_t timeout_ns, struct nnv_text *out);
 /**
  * "died with SIGSEGV", "called exit(3)", "was killed by SIGKILL (out of memory?)", "did not end within 10 s", into buf
  * (room 64).

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nnvts/ndk_results.h"
+
 struct nnv_count_text nnv_count(uint64_t n) {
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
@@ -31,6 +33,15 @@ void nnv_text_add_seconds(struct nnv_text *t, double s) {
         int minutes = (int)(s / 60 + 0.5);
         nnv_text_addf(t, "%d h %d min", minutes / 60, minutes % 60);
     }
+}
+
+const char *nnv_result_name(int code, char buf[static 32]) {
+#define X(NAME) [ANEURALNETWORKS_##NAME] = #NAME,
+    static const char *const names[] = {NNVTS_NDK_RESULTS(X)};
+#undef X
+    if (code >= 0 && (size_t)code < sizeof names / sizeof *names) return names[code];
+    snprintf(buf, 32, "result %d", code);
+    return buf;
 }
 
 /** Code points that would do something to a terminal, or to the order of what is read. */

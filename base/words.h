@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file words.h Numbers for people, and text that cannot harm a terminal. */
+/** @file words.h Numbers and result codes for people, and text that cannot harm a terminal. */
 #ifndef NNV_BASE_WORDS_H
 #define NNV_BASE_WORDS_H
 
@@ -14,6 +14,8 @@ struct nnv_count_text {
 struct nnv_count_text nnv_count(uint64_t n);
 /** Adds a duration: "0.04 s", "11.2 s", "3 min 20 s", "2 h 5 min". Negative and NaN are taken as 0. */
 void nnv_text_add_seconds(struct nnv_text *t, double seconds);
+/** "BAD_DATA" for a ResultCode of NNAPI; "result 77", written to buf, for what is none. It lives as long as buf. */
+const char *nnv_result_name(int code, char buf[static 32]);
 /**
  * Adds n bytes of s as one line that a terminal can show: control characters, line ends, marks that reorder text, and
  * bytes that are not UTF-8 become \xNN or \uNNNN. At most max bytes are added, then "...".

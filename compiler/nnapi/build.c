@@ -2,19 +2,18 @@
 #include "compiler/nnapi/build.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/program.h"
 #include "base/text.h"
 
-enum { MOST_WORDS = 16 /**< of $CXX */, SAID = 4096 };
+enum { MOST_WORDS = 16 /**< of $CXX */, SAID = 1 << 20 /**< bytes that it may print */ };
 
 /* ------------------------------------------------------------------------- finding */
 
@@ -86,38 +85,17 @@ static enum nnv_status find_compiler(struct nnv_arena *arena, const char **words
 
 /* ------------------------------------------------------------------------- running */
 
-/** In the new process. */
-static _Noreturn void exec_compiler(const char *folder, char **words, int to) {
-    const int null = open("/dev/null", O_RDWR);
-    dup2(null, STDIN_FILENO);
-    dup2(to, STDOUT_FILENO);
-    dup2(to, STDERR_FILENO);
-    if (chdir(folder) == 0) execvp(words[0], words);
-    dprintf(STDERR_FILENO, "%s: %s\n", words[0], strerror(errno));
-    _exit(127);
-}
-
 /** Runs the command in the folder; what it said is cut to fit. */
 static enum nnv_status run(const char *folder, char **words, struct nnv_err *err) {
-    char said[SAID + 1], rest[512];
-    size_t n = 0;
-    int ends[2], status = -1;
-    if (pipe2(ends, O_CLOEXEC) != 0) return nnv_fail(err, NNV_IO, "no pipe: %s", strerror(errno));
-    const pid_t pid = fork();
-    if (pid == 0) exec_compiler(folder, words, ends[1]);
-    close(ends[1]);
-    for (ssize_t got = 1; pid > 0 && (got > 0 || errno == EINTR);) {
-        got = n < SAID ? read(ends[0], said + n, SAID - n) : read(ends[0], rest, sizeof rest);
-        if (got == 0) break;
-        if (got > 0 && n < SAID) n += (size_t)got;
-    }
-    close(ends[0]);
-    said[n] = 0;
-    if (pid < 0) return nnv_fail(err, NNV_IO, "cannot start %s: %s", words[0], strerror(errno));
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return NNV_OK;
-    return nnv_fail(err, NNV_INVALID, "%s could not make the library: %.500s", words[0],
-                    n ? said : "it ended without a message");
+    const struct nnv_tool compiler = {
+        .words = words, .folder = folder, .most = SAID, .speaks = true, .timeout_ns = UINT64_MAX};
+    struct nnv_text said = {0};
+    struct nnv_err why;
+    enum nnv_status st = nnv_tool_run(&compiler, &said, &why);
+    if (st != NNV_OK)
+        st = nnv_fail(err, st, "%s could not make the library: %.500s", words[0], said.len > 0 ? said.data : why.text);
+    nnv_text_free(&said);
+    return st;
 }
 
 /* ------------------------------------------------------------------------- linking */

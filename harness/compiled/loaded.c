@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/result.h"
 #include "base/text.h"
 #include "compiler/nnapi/build.h"
 #include "compiler/nnapi/region/nnapi_region.h"
 #include "harness/client/memory.h"
 #include "harness/runner/worker/channel.h"
 #include "base/process.h"
+#include "base/words.h"
 #include "nnvts/ndk.h"
 
 enum { MOST_DEVICES = 32, REFUSAL = 192, DEVICES = 1024, REPEATS = 1 << 16, TAIL = 400 };

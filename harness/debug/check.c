@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness/debug/check.h"
 
-#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "base/program.h"
 #include "base/text.h"
 #include "reference/spec/spec.h"
 
@@ -42,13 +42,6 @@ static void fill_in(const char *command, const char *path, struct nnv_text *out)
     if (at == command) nnv_text_addf(out, " %s", path);
 }
 
-static void run_shell(const char *command) {
-    const int null = open("/dev/null", O_RDWR);
-    for (int fd = 0; fd <= 2; fd++) dup2(null, fd);
-    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-    _exit(CANNOT_SAY);
-}
-
 static void read_end(const struct nnv_end *end, struct nnv_opinion *o) {
     char how[64];
     snprintf(o->reason, sizeof o->reason, "the check %s", nnv_end_text(end, how));
@@ -75,18 +68,15 @@ enum nnv_status nnv_check_judge(const char *command, const struct nnv_spec *spec
     enum nnv_status st = write_spec(spec, path, err);
     if (st != NNV_OK) return st;
     fill_in(command, path, &filled);
-    nnv_process_let_stay(true); /* a server that it starts serves the next one too */
-    const pid_t pid = filled.failed ? -1 : nnv_process_fork();
-    if (pid == 0) run_shell(filled.data);
-    if (pid > 0) nnv_process_wait(pid, timeout_ns, &end);
-    nnv_process_let_stay(false);
-    if (pid > 0) {
+    const struct nnv_shell shell = {.line = filled.data, .timeout_ns = timeout_ns};
+    st = filled.failed ? nnv_no_memory(err) : nnv_shell_run(&shell, &end, err);
+    if (st == NNV_OK) {
         read_end(&end, opinion);
         if (end.code == CLD_EXITED && (end.status == NOT_EXECUTABLE || end.status == NOT_FOUND) && !end.timed_out)
             st = nnv_fail(err, NNV_INVALID, "--check: '%s' cannot be run: the shell ended with %d, %s", filled.data,
                           end.status, end.status == NOT_FOUND ? "command not found" : "not executable");
     } else {
-        st = filled.failed ? nnv_no_memory(err) : nnv_fail(err, NNV_IO, "the check cannot be started");
+        st = nnv_at(err, st, "--check");
     }
     opinion->ns = nnv_now_ns() - start;
     unlink(path);

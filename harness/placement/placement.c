@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/driver.h"
-#include "base/result.h"
+#include "base/words.h"
 #include "harness/client/driver.h"
 #include "reference/model/op.h"
 #include "reference/runtime/plan/planning.h"

@@ -2,8 +2,8 @@
 /** @file placement_run.c A model executed as it is placed, through the functions of the API, and judged. */
 #include <string.h>
 
-#include "base/result.h"
 #include "harness/placement/placement.h"
+#include "base/words.h"
 #include "reference/runtime/api/compilation.h"
 
 /** True if the API's function did its work; else the result says which did not. */

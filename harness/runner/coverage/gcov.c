@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
-#include "base/process.h"
+#include "base/program.h"
 #include "base/text.h"
 
 enum { AT_ONCE = 64, BYTES_A_FILE = 8 << 20 };
@@ -112,7 +112,8 @@ enum nnv_status nnv_gcov_each(const char *folder,
             words[3 + n] = paths[i + n];
         }
         words[3 + n] = NULL;
-        if (!nnv_process_output(words, n * BYTES_A_FILE, GCOV_NS, &answer))
+        const struct nnv_tool gcov = {.words = words, .most = n * BYTES_A_FILE, .timeout_ns = GCOV_NS};
+        if (nnv_tool_run(&gcov, &answer, NULL) != NNV_OK)
             st = nnv_fail(err, NNV_INVALID, "--coverage: gcov cannot be run on the counts in %s", folder);
         else if (answer.failed || !see_all(&answer, see, context))
             st = nnv_no_memory(err);

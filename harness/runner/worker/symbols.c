@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/process.h"
+#include "base/program.h"
 
 enum {
     FRAMES = 16,
@@ -82,7 +82,8 @@ static bool ask_some(const char *path, const char *options, const uint64_t *plac
         words[3 + i] = &number[NUMBER_BYTES * i];
         snprintf(words[3 + i], NUMBER_BYTES, "0x%" PRIx64, place[i]);
     }
-    return nnv_process_output(words, count * ANSWER_BYTES, deadline_ns, answer);
+    const struct nnv_tool addr2line = {.words = words, .most = count * ANSWER_BYTES, .timeout_ns = deadline_ns};
+    return nnv_tool_run(&addr2line, answer, NULL) == NNV_OK;
 }
 
 void nnv_symbols_ask(const char *path, const char *options, const uint64_t *place, size_t count, uint64_t deadline_ns,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file api.c The suite "api": an NNAPI library, called directly, by the letter of its interface. */
-#include "base/result.h"
 #include "harness/suites/api/api.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
 #include "harness/suites/kit/cases.h"

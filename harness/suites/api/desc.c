@@ -2,8 +2,8 @@
 /** @file desc.c Memory made from descriptors, which may lie in the device: roles, values, copies. */
 #include <string.h>
 
-#include "base/result.h"
 #include "harness/suites/api/api.h"
+#include "base/words.h"
 
 static const float in0[] = {1, 2, 3, 4}, in1[] = {10, 20, 30, 40}, sum[] = {11, 22, 33, 44};
 enum { BYTES = sizeof in0, INPUT_0 = 1, INPUT_1 = 2, OUTPUT = 4 };

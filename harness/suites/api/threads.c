@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/result.h"
 #include "base/clock.h"
+#include "base/words.h"
 #include "harness/suites/api/api.h"
 #include "harness/runner/worker/resources.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/result.h"
 #include "harness/suites/partition/partition.h"
+#include "base/words.h"
 #include "harness/suites/partition/plan_check.h"
 
 bool nnv_partition_expect(struct nnv_partition_case *p, const char *function, int got, int want) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program prints, what a process may not do to its parent, and what becomes of what it leaves behind. */
+/* What a process may not do to its parent, and what becomes of what it leaves behind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,41 +13,9 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "base/text.h"
 #include "tests/kit/test.h"
 
 static const uint64_t ENOUGH_NS = UINT64_C(20000000000);
-
-static bool output(const char *script, size_t most, uint64_t timeout_ns, struct nnv_text *out) {
-    char *const words[] = {"sh", "-c", (char *)(uintptr_t)script, NULL};
-    nnv_text_clear(out);
-    return nnv_process_output(words, most, timeout_ns, out);
-}
-
-static void test_output(void **state) {
-    (void)state;
-    struct nnv_text out = {0};
-    assert_true(output("echo one; echo two >&2; cat", 1 << 20, ENOUGH_NS, &out)); /* stdin is empty */
-    assert_string_equal(out.data, "one\n");
-    /* more than is read at once, and nothing behind it */
-    assert_true(output("printf %010000d 7", 1 << 20, ENOUGH_NS, &out));
-    assert_true(out.len == 10000 && strlen(out.data) == 10000 && out.data[9999] == '7');
-    assert_true(output("true", 10, ENOUGH_NS, &out));
-    assert_int_equal(out.len, 0);
-    nnv_text_free(&out);
-}
-
-static void test_no_output(void **state) {
-    (void)state;
-    struct nnv_text out = {0};
-    char *const nobody[] = {"nnvts-no-such-program", NULL};
-    assert_false(nnv_process_output(nobody, 10, ENOUGH_NS, &out));
-    assert_false(output("echo one; exit 1", 10, ENOUGH_NS, &out));
-    assert_false(output("echo one; sleep 30", 10, 100000000, &out));
-    assert_false(output("exec printf %0100d 7", 10, ENOUGH_NS, &out)); /* there is no room for so much */
-    assert_int_equal(out.len, 0);
-    nnv_text_free(&out);
-}
 
 static void test_signal_names(void **state) {
     (void)state;
@@ -305,9 +273,7 @@ static void test_left_to_stay(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_output),
-                                       cmocka_unit_test(test_no_output),
-                                       cmocka_unit_test(test_signal_names),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_signal_names),
                                        cmocka_unit_test(test_parent_is_out_of_reach),
                                        cmocka_unit_test(test_pause),
                                        cmocka_unit_test(test_left_behind),

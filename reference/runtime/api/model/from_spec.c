@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/result.h"
 #include "reference/runtime/api/model/from_spec.h"
+#include "base/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "base/result.h"
 #include "harness/runner/run.h"
+#include "base/words.h"
 #include "harness/suites/api/api.h"
 #include "harness/suites/suites.h"
 #include "nnvts/result.h"
