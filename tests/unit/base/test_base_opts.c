@@ -80,8 +80,14 @@ static void values_are_read(void **state) {
     assert_true(v.timeout == 1);
     assert_int_equal(PARSE(&v, "--timeout=18446744073.709551615", "--jobs", "18446744073709551615"), NNV_OK);
     assert_true(v.timeout == UINT64_MAX && v.jobs == UINT64_MAX);
-    assert_int_equal(PARSE(&v, "-j", "0xFFffffffffffffff"), NNV_OK);
-    assert_true(v.jobs == UINT64_MAX);
+    static const struct {
+        const char *text;
+        uint64_t value;
+    } numbers[] = {{"0xFFffffffffffffff", UINT64_MAX}, {"0X1f", 31}, {"0", 0}, {"010", 10}, {"00", 0}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        assert_int_equal(PARSE(&v, "-j", numbers[i].text), NNV_OK);
+        assert_true(v.jobs == numbers[i].value);
+    }
 }
 
 static void a_file_may_be_stdout(void **state) {
@@ -113,6 +119,7 @@ static void mistakes_are_explained(void **state) {
         {{"-j", "-3"}, "-j: '-3' is not a whole number"},
         {{"-j", ""}, "-j: '' is not a whole number"},
         {{"-j", "0x"}, "'0x' is not a whole number"},
+        {{"-j", "0a1"}, "'0a1' is not a whole number"},
         {{"-j", "3k"}, "'3k' is not a whole number"},
         {{"-j", "18446744073709551616"}, "is not a whole number"},
         {{"--timeout=1s"}, "--timeout: '1s' is not a time in seconds (for example 2 or 0.5)"},

@@ -254,6 +254,9 @@ static void images_in_other_sizes(void **state) {
           "3 4", "3 4 4"); /* halves away from zero */
     /* at 0.75 between two places: weights -3/128, 29/128, 111/128, -9/128 */
     gives(p, "image.resize2d(%x, size=[1, 4], method=\"cubic\")", "0 64", "-4.5 13 51 68.5");
+    /* weights of places outside are left out, and the others made to have a sum of 1: -9/102, 29/140, 111/140, 111/102
+     */
+    gives(p, "image.resize2d(%x, size=[1, 4], method=\"cubic\", cubic_exclude=1)", "0 7140", "-630 1479 5661 7770");
 }
 
 /* ---------------------------------------------------------------- quantised */

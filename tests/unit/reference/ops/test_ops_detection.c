@@ -441,7 +441,18 @@ static void proposals_quantised(void **state) {
 
 static void proposals_refusals(void **state) {
     (void)state;
-    static const double zero[8];
+    static const double zero[16];
+    /* two places of one anchor: scores (1, 1, 2, 1), deltas (1, 1, 2, 4), anchors (1, 4), sizes of images (1, 2) */
+    static const uint32_t wrong[][3] = {{1, 0, 2}, {1, 1, 2}, {1, 2, 1}, {1, 3, 3}, {2, 0, 2},
+                                        {2, 1, 3}, {3, 0, 2}, {3, 1, 1}, {3, 1, 3}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const uint32_t *w = wrong[i];
+        struct use *its = propose(F32, 1, 1, V(0.6, 0.9), zero, V(0, 0, 10, 10), V(20, 12), false);
+        its->operands[w[0]].dims[w[1]] = its->values[w[0]].dims[w[1]] = w[2];
+        propose_rest(its, -1, -1, 0.5, 1, false);
+        use_refuse(its, "extent");
+        use_free(its);
+    }
     struct use *u = propose(F32, 1, 1, V(0.6, 0.9), zero, V(0, 0, 10, 10), V(20, 12), false);
     propose_rest(u, -1, -1, 0.5, 1, true); /* the layout of another one */
     use_refuse(u, "extent");
