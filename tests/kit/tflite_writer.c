@@ -188,6 +188,9 @@ static void w_write_graph(struct writer *w, const struct w_graph *g, uint32_t *b
     for (uint32_t i = 0; i < g->noperators; i++) w_write_operator(w, &g->op[i], (*code)++, operators + 4 * i);
 }
 
+/** Files before the schema had more than 127 codes know one member alone; every second code is written like that. */
+static bool is_of_old_files(int code) { return code < 127 && code % 2 == 0; }
+
 /** Writes the file to w->data: an operator code for each operator, a buffer for each constant. */
 static void w_write(struct writer *w) {
     const struct w_field f[5] = {{.bytes = 4, .value = 3}, W_REF, W_REF, {0}, W_REF};
@@ -213,7 +216,7 @@ static void w_write(struct writer *w) {
             const struct w_field c[4] = {{.bytes = 1, .value = (uint8_t)(o->code < 127 ? o->code : 127)},
                                          {.bytes = o->custom ? 4 : 0},
                                          {.bytes = 4, .value = (uint32_t)o->version},
-                                         {.bytes = 4, .value = (uint32_t)o->code}};
+                                         {.bytes = is_of_old_files(o->code) ? 0 : 4, .value = (uint32_t)o->code}};
             w_table(w, 4, c, q, codes);
             if (o->custom) w_string(w, q[1], o->custom);
         }

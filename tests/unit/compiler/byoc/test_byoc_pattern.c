@@ -384,6 +384,25 @@ static void test_nnapi_table(void **state) {
         "nnapi.qnn_conv2d(nn.pad,qnn.conv2d,nn.bias_add,qnn.requantize,clip;3)");
 }
 
+/* A member is known by its whole name alone. */
+static void test_names_of_members(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        bool known;
+    } rows[] = {{"base", true}, {"then", true}, {"path", true}, {"bas", false},      {"ase", false},
+                {"hen", false}, {"he", false},  {"ath", false}, {"pat", false},      {"paths", false},
+                {"", false},    {" ", false},   {"e t", false}, {"base then", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_t *object = json_pack("{s:n}", rows[i].name);
+        struct nnv_err err = {0};
+        const enum nnv_status st = nnv_pattern_members(object, "here", "base then path", &err);
+        json_decref(object);
+        if ((st == NNV_OK) != rows[i].known) fail_msg("'%s': %s", rows[i].name, err.text);
+        if (!rows[i].known) assert_non_null(strstr(err.text, "here: unknown member '"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_priority_is_order),
@@ -400,6 +419,7 @@ int main(void) {
         cmocka_unit_test(test_dominators),
         cmocka_unit_test(test_composites_do_not_nest),
         cmocka_unit_test(test_order_of_parameters),
+        cmocka_unit_test(test_names_of_members),
         cmocka_unit_test(test_bad_tables),
         cmocka_unit_test(test_hostile_tables),
         cmocka_unit_test(test_ambiguous_table),

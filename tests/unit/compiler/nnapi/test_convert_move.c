@@ -51,6 +51,8 @@ static void test_slices_and_pads(void **state) {
     same(F("(4, 3)"), "nn.mirror_pad(%x, pad_width=[[1, 0], [0, 2]], mode=\"REFLECT\")", "MIRROR_PAD");
     same(F("(4, 3)"), "nn.mirror_pad(%x, pad_width=[[1, 0], [0, 2]], mode=\"SYMMETRIC\")", "MIRROR_PAD");
     refused(F("(2, 3)"), "nn.pad(%x, 0f, pad_width=[[1, 0], [0, 2]], pad_mode=\"edge\")", "pad_mode edge");
+    refused(F("(2, 4, 6)"), "nn.space_to_batch_nd(%x, block_shape=[2, 3], paddings=[[0, 0], [0, 0]])",
+            "only blocks of two dimensions of a tensor of four");
     refused_at(F("(2, 3)"), "nn.pad(%x, 1.5f, pad_width=[[1, 0], [0, 2]])", 2, "needs feature level 3");
 }
 
@@ -108,6 +110,7 @@ static void test_reductions(void **state) {
     same(F("(2, 3, 4)"), "mean(%x, axis=[0, 2], keepdims=True)", "MEAN");
     same(F("(2, 3, 4)"), "sum(%x)", "REDUCE_SUM RESHAPE");
     same(F("(2, 3, 4)"), "prod(%x, axis=[1], exclude=True)", "REDUCE_PROD");
+    same(F("(2, 3)"), "sum(%x, axis=[0, 1], exclude=True)", "RESHAPE"); /* nothing vanishes */
     same(F("(2, 3, 4)"), "max(%x, axis=[-1])", "REDUCE_MAX");
     same(B("(2, 3, 4)"), "min(%x, axis=[1])", "REDUCE_MIN");
     same("%x: Tensor[(2, 3), bool]", "%0 = all(%x, axis=[1]); %1 = any(%x, axis=[1]); (%0, %1)",
