@@ -79,6 +79,12 @@ static void test_attributes(void **state) {
     check(MAIN("clip(%x, a_min=0f, a_max=6f)"), six, "n.r6(clip;1)");
     check(MAIN("clip(%x, a_min=0f, a_max=1f)"), six, "");
     check(MAIN("clip(%x, a_min=0f)"), six, "");
+    for (int keeps = 0; keeps < 2; keeps++) {
+        const char *keep = keeps ? "[{\"name\":\"n.s\",\"pattern\":{\"op\":\"sum\",\"attrs\":{\"keepdims\":true}}}]"
+                                 : "[{\"name\":\"n.s\",\"pattern\":{\"op\":\"sum\",\"attrs\":{\"keepdims\":false}}}]";
+        check(MAIN("sum(%x, axis=[0], keepdims=True)"), keep, keeps ? "n.s(sum;1)" : "");
+        check(MAIN("sum(%x, axis=[0], keepdims=False)"), keep, keeps ? "" : "n.s(sum;1)");
+    }
 }
 
 static void test_constants(void **state) {
