@@ -356,6 +356,28 @@ static void parameters_round_trip_and_bind(void **state) {
                                      "Tensor[(2), float32]"));
 }
 
+static void parameters_in_base64(void **state) {
+    (void)state;
+    static const struct {
+        const char *data;
+        bool good;
+    } rows[] = {
+        {"AACAPwAAIMA=", true}, {"AACAPw==", false}, {"", false}, {"AACAPwAAIMA", false}, {"?ACAPwAAIMA=", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char json[128];
+        struct nnv_relay_params p;
+        snprintf(json, sizeof json, "{\"w\": {\"dtype\": \"float32\", \"shape\": [2], \"data\": \"%s\"}}",
+                 rows[i].data);
+        err = (struct nnv_err){0};
+        const enum nnv_status st = nnv_relay_params_read(json, strlen(json), "p.json", arena, &p, &err);
+        assert_int_equal(st, rows[i].good ? NNV_OK : NNV_INVALID);
+        if (rows[i].good)
+            assert_memory_equal(p.params[0].tensor->data, ((float[]){1, -2.5f}), 8);
+        else
+            assert_non_null(strstr(err.text, "data is not base64 of 8 bytes"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_printed_parses_back_equal, set_up, tear_down),
@@ -370,6 +392,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(depth_is_bounded_and_length_is_not, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mutated_text_is_survived, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parameters_round_trip_and_bind, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(parameters_in_base64, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
