@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -417,4 +418,14 @@ bool nnv_file_of_program(char *path, size_t room) {
 const char *nnv_file_temp(void) {
     const char *folder = getenv("TMPDIR");
     return folder && *folder ? folder : "/tmp";
+}
+
+int nnv_memory_file(const char *name, size_t bytes, unsigned seals) {
+    int fd = memfd_create(name, MFD_CLOEXEC | (seals ? MFD_ALLOW_SEALING : 0));
+    if (fd < 0) return -1;
+    if (ftruncate(fd, (off_t)bytes) == 0 && (!seals || fcntl(fd, F_ADD_SEALS, seals) == 0)) return fd;
+    const int reason = errno;
+    close(fd);
+    errno = reason;
+    return -1;
 }

@@ -94,4 +94,10 @@ NNV_USE_RESULT enum nnv_status nnv_stream_end(struct nnv_stream *s, struct nnv_e
 /** Gives up what has not ended. */
 void nnv_stream_drop(struct nnv_stream *s);
 
+/**
+ * A file without a name, of so many zero bytes; `name` is for /proc. With seals (F_SEAL_*, 0: none) they are set, and
+ * the file accepts more. Returns the descriptor, closed on exec, which the caller closes; -1 with errno.
+ */
+int nnv_memory_file(const char *name, size_t bytes, unsigned seals);
+
 #endif

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
 
@@ -21,18 +21,6 @@ static enum nnv_status not_started(struct nnv_err *err) {
 }
 
 /* ----------------------------------------------------------- for what it prints */
-
-/** A file in memory of so many bytes, which cannot grow: it takes what is printed without anybody who reads. */
-static int new_log(size_t most) {
-    const int log = memfd_create("nnvts-output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (log < 0) return -1;
-    if (ftruncate(log, (off_t)most) == 0 && fcntl(log, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
-        return log;
-    const int number = errno;
-    close(log);
-    errno = number;
-    return -1;
-}
 
 /** Adds what was written to the file. */
 static void add_log(struct nnv_text *t, int fd) {
@@ -48,18 +36,19 @@ static void add_log(struct nnv_text *t, int fd) {
 }
 
 /** In the new process. */
-static _Noreturn void become(const struct nnv_tool *p, int log) {
+static _Noreturn void become(const struct nnv_tool *tool, int log) {
     nnv_process_sandbox(log);
-    if (!p->speaks) dup2(STDIN_FILENO, STDERR_FILENO); /* /dev/null */
-    if (!p->folder || chdir(p->folder) == 0) execvp(p->words[0], p->words);
-    dprintf(STDERR_FILENO, "%s: %s\n", p->words[0], strerror(errno));
+    if (!tool->speaks) dup2(STDIN_FILENO, STDERR_FILENO); /* /dev/null */
+    if (!tool->folder || chdir(tool->folder) == 0) execvp(tool->words[0], tool->words);
+    dprintf(STDERR_FILENO, "%s: %s\n", tool->words[0], strerror(errno));
     _exit(CANNOT_RUN);
 }
 
 enum nnv_status nnv_tool_run(const struct nnv_tool *tool, struct nnv_text *out, struct nnv_err *err) {
     struct nnv_end end;
     char how[64];
-    const int log = new_log(tool->most);
+    /* It cannot grow, and takes what is printed without anybody who reads. */
+    const int log = nnv_memory_file("nnvts-output", tool->most, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
     if (log < 0) return nnv_fail(err, NNV_IO, "no memory for what it prints: %s", strerror(errno));
     const pid_t pid = nnv_process_fork();
     if (pid == 0) become(tool, log);

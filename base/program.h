@@ -26,7 +26,7 @@ struct nnv_tool {
  * did not end well, and how; then nothing is added, unless it speaks. NNV_IO: no process can be started. err may be
  * NULL.
  */
-enum nnv_status nnv_tool_run(const struct nnv_tool *tool, struct nnv_text *out, struct nnv_err *err);
+NNV_USE_RESULT enum nnv_status nnv_tool_run(const struct nnv_tool *tool, struct nnv_text *out, struct nnv_err *err);
 
 /** A command of the user. */
 struct nnv_shell {

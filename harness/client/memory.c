@@ -13,16 +13,6 @@
 
 enum { FIRST_BYTES = 1 << 20 };
 
-int nnv_memory_file(const char *name, size_t bytes, unsigned seals) {
-    int fd = memfd_create(name, MFD_CLOEXEC | (seals ? MFD_ALLOW_SEALING : 0));
-    if (fd < 0) return -1;
-    if (ftruncate(fd, (off_t)bytes) == 0 && (!seals || fcntl(fd, F_ADD_SEALS, seals) == 0)) return fd;
-    const int reason = errno;
-    close(fd);
-    errno = reason;
-    return -1;
-}
-
 /* ---------------------------------------------------------------------- pools */
 
 /** Bytes that are mapped for a pool. */

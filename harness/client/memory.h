@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file memory.h Shared memory: files without a name, pools as the driver ABI has them, and what a client keeps. */
+/** @file memory.h Shared memory: pools as the driver ABI has them, and what a client keeps. */
 #ifndef NNV_CLIENT_MEMORY_H
 #define NNV_CLIENT_MEMORY_H
 
+#include "base/file.h"
 #include "base/status.h"
 #include "harness/client/driver.h"
-
-/**
- * A file without a name, of so many zero bytes; `name` is for /proc. With seals (F_SEAL_*, 0: none) they are set, and
- * the file accepts more. Returns the descriptor, closed on exec, which the caller closes; -1 with errno.
- */
-int nnv_memory_file(const char *name, size_t bytes, unsigned seals);
 
 enum nnv_pool_kind {
     NNV_POOL_WRITABLE,

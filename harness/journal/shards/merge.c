@@ -142,7 +142,7 @@ static void add_line(const char *line, size_t n, uint32_t worker, const char *du
         nnv_text_addf(text, "%" PRIu32, *now);
         at = member[WORKER].end;
     }
-    if (dump != NULL && member[REPLAY].begin > at) {
+    if (dump != NULL && member[REPLAY].begin != NULL && member[REPLAY].begin > at) {
         nnv_text_add_n(text, at, (size_t)(member[REPLAY].begin - at));
         add_replay(member[REPLAY], dump, out, text);
         at = member[REPLAY].end;
