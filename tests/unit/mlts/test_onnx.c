@@ -310,6 +310,23 @@ static void shape_arithmetic(void **state) {
     assert_int_equal(f->net.model.main.noperations, 1);
 }
 
+/** A shape of more axes stands before the tensor's own; where either has one entry, the other counts. */
+static void expansions(void **state) {
+    struct fixture *f = *state;
+    struct onnx_writer *w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(2, 1));
+    ow_ints(w, "to", OW_DIMS(2, 1, 2));
+    ow_output(w, "y", FLOATS, OW_DIMS(2, 2, 2));
+    ow_node(w, "Expand", "x to", "y");
+    expect(f, GIVEN(1, 2), NUMBERS(1, 1, 2, 2, 1, 1, 2, 2));
+    w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(3));
+    ow_ints(w, "to", OW_DIMS(1, 1, 1, 1, 1, 1, 1, 1, 3));
+    ow_output(w, "y", FLOATS, OW_DIMS(1, 1, 1, 1, 1, 1, 1, 3));
+    ow_node(w, "Expand", "x to", "y");
+    import_bad(f, NNV_UNSUPPORTED, "Expand to rank 9 (1)");
+}
+
 /** Before version 13 Softmax is over all axes from one on. */
 static void versions_differ(void **state) {
     struct fixture *f = *state;
@@ -587,6 +604,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(sequences_backwards, setup, teardown),
         cmocka_unit_test_setup_teardown(sequences_by_batch, setup, teardown),
         cmocka_unit_test_setup_teardown(shape_arithmetic, setup, teardown),
+        cmocka_unit_test_setup_teardown(expansions, setup, teardown),
         cmocka_unit_test_setup_teardown(versions_differ, setup, teardown),
         cmocka_unit_test_setup_teardown(bytes_and_numbers, setup, teardown),
         cmocka_unit_test_setup_teardown(stacks_of_one_matrix, setup, teardown),

@@ -112,6 +112,30 @@ static void every_change(void **state) {
 }
 
 /** Worse is: fails, or was not run. Not: is said to be unsupported, fails as expected, is fixed. */
+/** More cases than a table begins with: each is found under its name. */
+static void many_cases(void **state) {
+    enum { CASES = 5000, WRONG = 4321 };
+    struct nnv_text cases = {0}, good = {0}, bad = {0};
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        static const char record[] = "{\"case\":\"c%04d\",\"suite\":\"ops\",\"op\":\"ADD\",\"verdict\":\"%s\"}\n";
+        nnv_text_addf(&cases, "c%04d\tops\tADD\tfloat32\t\n", i);
+        nnv_text_addf(&good, record, i, "PASS");
+        nnv_text_addf(&bad, record, i, i == WRONG ? "FAIL" : "PASS");
+    }
+    struct fx a = make(cases.data, good.data, 1, "2026-01-01T00:00:00Z");
+    struct fx b = make(cases.data, bad.data, 1, "2026-01-02T00:00:00Z");
+    json_t *j = compare(&a, &b);
+    has_list(j, "new_failures", "c4321 ");
+    assert_int_equal(nnv_json_count(json_object_get(j, "counts"), "same"), CASES - 1);
+    json_decref(j);
+    fx_remove(&a);
+    fx_remove(&b);
+    nnv_text_free(&cases);
+    nnv_text_free(&good);
+    nnv_text_free(&bad);
+}
+
 static void what_is_worse(void **state) {
     (void)state;
     static const struct {
@@ -370,6 +394,7 @@ static void trends(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_change),
+        cmocka_unit_test(many_cases),
         cmocka_unit_test(what_is_worse),
         cmocka_unit_test(runs_that_are_not_alike_say_so),
         cmocka_unit_test(time_beyond_noise),
