@@ -430,6 +430,22 @@ test_no_compiler() {
     check 2 nnvts run-compiled out --driver cpu
     has "$ERR" "compiled with --no-build"
 }
+# Who exchanges the library, or has a compiler that leaves the regions out, is told.
+test_library_of_something_else() {
+    compiled conv
+    echo 'int other;' | cc -shared -fPIC -x c -o conv/libregions.so -
+    check 2 nnvts run-compiled conv --driver cpu
+    has "$ERR" "conv/libregions.so: not the file that was written"
+    cat >hollow <<'H'
+#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+echo 'int other;' | cc -shared -fPIC -x c -o "$2" -
+H
+    chmod +x hollow
+    CXX=$PWD/hollow compiled conv
+    check 2 nnvts run-compiled conv --driver cpu
+    has "$ERR" "conv/libregions.so: there is no function "
+}
 # Nothing for NNAPI: the program runs on the host alone.
 test_host_only() {
     echo 'def @main(%x: Tensor[(4), float32]) { atan(%x) }' >host.relay
