@@ -191,6 +191,11 @@ test_scenarios_and_modes() {
     same "$(json_of out 'row["overrun"]')" True
     for mode in burst reusable; do check 0 bench -d cpu --no-accuracy --mode $mode $SMALL; done
 }
+# However little time there is, 30 executions are measured.
+test_least_samples() {
+    check 0 nnvts bench -d cpu --no-accuracy --time 0.000001 --out out $SMALL
+    same "$(json_of out 'row["count"]')" 30
+}
 test_refusals() {
     check 2 nnvts bench
     has "$ERR" "which driver?"

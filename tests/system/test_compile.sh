@@ -417,6 +417,10 @@ test_bad_input() {
     check 2 nnvts compile "$ROOT/tests/relay/conv.relay" --params wrong.json
     compiled two_regions
     check 2 nnvts run-compiled two_regions --repeat 0
+    echo 'def @main(%x: Tensor[(?, 2), float32]) { nn.relu(%x) }' >open.relay
+    check 0 nnvts compile open.relay -o open
+    check 2 nnvts run-compiled open --driver cpu
+    has "$ERR" "the parameter %x: no random values of its type can be made"
 }
 test_no_compiler() {
     CXX=nosuch check 2 nnvts compile $TWO -o out

@@ -48,6 +48,12 @@ test_weighed() {
     check 2 nnvts run --driver cpu --suite spec --specs layers --out none
     has "$ERR" "layers/harvest.networks: "
 }
+# A file that can't be written is no model that can't be read: it ends the command.
+test_full_disk() {
+    check 3 bash -c "trap '' XFSZ; ulimit -f 1; exec nnvts harvest $NETWORKS/figures_int8.tflite $NETWORKS/speech_float.tflite -o layers"
+    has "$ERR" "layers/figures_int8.jsonl"
+    hasnt "$OUT" "groups of"
+}
 # What a network before had is left out; models of one name get files of their own.
 test_several_models() {
     mkdir -p models/a models/b

@@ -479,6 +479,12 @@ static void damage_is_told_with_its_place(void **state) {
     ow_output(w, "y", FLOATS, OW_DIMS(3));
     ow_node(w, "Add", "x b", "y");
     import_bad(f, NNV_INVALID, "initializer 0: a tensor of 12 bytes holds 4");
+    w = fresh(f, 13);
+    ow_input(w, "x", FLOATS, OW_DIMS(3));
+    ow_tensor(w, "b", NNV_ONNX_UNDEFINED, OW_DIMS(1), "1234", 4);
+    ow_output(w, "y", FLOATS, OW_DIMS(3));
+    ow_node(w, "Add", "x b", "y");
+    import_bad(f, NNV_INVALID, "initializer 0: a tensor has no type");
 }
 
 /** A window that is scaled down and crops at once would reach over more entries than anybody waits for, or none. */

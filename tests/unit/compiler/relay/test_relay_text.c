@@ -89,6 +89,20 @@ static void different_modules_are_not_equal(void **state) {
     assert_false(nnv_relay_module_equal(parsed(axis), parsed("def @main(%x: bool) { nn.softmax(%x, axis=1) }")));
 }
 
+/* Text without a definition has a parameter for each name; numbers behind dots are of tuples in it. */
+static void names_without_a_definition(void **state) {
+    (void)state;
+    struct nnv_relay_expr *f = nnv_relay_find(parsed("(%p.0, %p.1.20, %q7, %r.s)"), "main");
+    assert_int_equal(f->n_params, 3);
+    static const char *const names[] = {"p", "q7", "r.s"};
+    for (size_t i = 0; i < 3; i++) assert_string_equal(f->params[i]->name, names[i]);
+    const struct nnv_relay_expr *get = f->args[0]->args[1];
+    assert_int_equal(get->kind, NNV_RELAY_GET);
+    assert_int_equal(get->index, 20);
+    assert_int_equal(get->args[0]->index, 1);
+    assert_ptr_equal(get->args[0]->args[0], f->params[0]);
+}
+
 static void a_binding_is_one_node_in_evaluation_order(void **state) {
     (void)state;
     struct nnv_relay_module *m = parsed("def @main(%x: bool, %y: bool) {\n %0 = exp(%x); %1 = log(%y); %9 = abs(%x);\n"
@@ -382,6 +396,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_printed_parses_back_equal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(different_modules_are_not_equal, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(names_without_a_definition, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_binding_is_one_node_in_evaluation_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rewriting_keeps_sharing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(infix_operators_bind_as_in_c, set_up, tear_down),
