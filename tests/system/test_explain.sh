@@ -105,6 +105,12 @@ test_right_answers_need_none() {
     hasnt "$OUT" '"explained":"mistake"'
     has "$OUT" '"explained":"right"'
 }
+# Where no operation fails by itself there is none to be explained alone.
+test_wrong_only_together() {
+    check 1 nnvts run -d faulty:operations-merged -k 'fusion/add_channel+add_channel/float16/shared/0' --flakes 0 -q --out out
+    check 1 nnvts explain out/dumps/*.json -d faulty:operations-merged
+    has "$OUT" "no known mistake explains it"
+}
 test_says_it_in_words() {
     check 1 nnvts explain "$ROOT/tests/conformance/example.json" --driver faulty:activation-ignored
     has "$OUT" "1 of 4 values are wrong"

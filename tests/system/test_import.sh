@@ -107,6 +107,9 @@ test_tflite() {
     check 0 nnvts import net.tflite -o net.json
     has "$OUT" "1 specs of 1 files in net.json"
     check 0 nnvts replay net.json --driver cpu
+    nnvts show net.json --as json >shown
+    check 0 nnvts show net.tflite --as json
+    cmp "$OUT" shown || fail "it is shown otherwise than it is imported"
     check 0 nnvts import net.tflite --seed 2 -o other.json
     cmp -s net.json other.json && fail "the seed changes nothing"
     mkdir models

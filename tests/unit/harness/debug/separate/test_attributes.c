@@ -233,6 +233,43 @@ static void test_elements_of_windows(void **state) {
     nnv_arena_free(arena);
 }
 
+static const char conv[] =
+    "{\"format\":\"nnvts-spec/1\",\"name\":\"x\",\"source\":\"\",\"min_version\":\"1.2\",\"expect_failure\":false,"
+    "\"relaxed\":false,\"main\":{\"operands\":["
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1,3,3,1],\"lifetime\":\"SUBGRAPH_INPUT\",\"data\":[1,2,3,4,5,6,7,8,9]},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1,2,2,1],\"lifetime\":\"CONSTANT_COPY\",\"data\":[1,1,1,1]},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1],\"lifetime\":\"CONSTANT_COPY\",\"data\":[0]},"
+    "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[1]},"
+    "{\"type\":\"INT32\",\"dims\":[],\"lifetime\":\"CONSTANT_COPY\",\"data\":[0]},"
+    "{\"type\":\"TENSOR_FLOAT32\",\"dims\":[1,3,3,1],\"lifetime\":\"SUBGRAPH_OUTPUT\","
+    "\"data\":[12,16,9,24,28,15,15,17,9]}],"
+    "\"operations\":[{\"type\":\"CONV_2D\",\"inputs\":[0,1,2,3,3,3,4],\"outputs\":[5]}],"
+    "\"inputs\":[0],\"outputs\":[5]},\"referenced\":[]}";
+
+/** The window of a convolution is its filter. */
+static void test_elements_of_a_convolution(void **state) {
+    struct nnv_arena *arena = nnv_arena_new();
+    const struct nnv_case c = {.name = "ops/CONV_2D/float32/layer/0", .suite = "ops", .type = "float32"};
+    struct nnv_observation to[9];
+    size_t n;
+    (void)state;
+    assert_non_null(arena);
+    const struct nnv_attribute *a = nnv_attributes(&c, parsed(conv, arena), 0, arena, &n);
+    assert_non_null(a);
+    assert_string_equal(find(a, n, "window")->word, "2x2");
+    assert_true(find(a, n, "taps of the filter")->number == 4);
+    assert_true(find(a, n, "SAME pads the width unevenly")->number == 1);
+    observe_all(conv, 9, arena, to);
+    for (int i = 0; i < 9; i++) { /* one row and column is missing, behind the image */
+        assert_true(of_element(&to[i], "the window begins before the image in height") == 0);
+        assert_true(of_element(&to[i], "the window ends behind the image in height") == (i / 3 == 2));
+        assert_true(of_element(&to[i], "the window ends behind the image in width") == (i % 3 == 2));
+        assert_true(of_element(&to[i], "the number of taps inside the image") ==
+                    (i / 3 == 2 ? 1 : 2) * (i % 3 == 2 ? 1 : 2));
+    }
+    nnv_arena_free(arena);
+}
+
 /** What is normalised along a line knows what is in it. */
 static void test_elements_of_lines(void **state) {
     static const char softmax[] =
@@ -315,10 +352,10 @@ static void test_attributes_of_a_broadcast(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attributes_of_a_pool),      cmocka_unit_test(test_attributes_of_a_graph),
-        cmocka_unit_test(test_attributes_of_codes),       cmocka_unit_test(test_empty_and_refused_cases_tell_nothing),
-        cmocka_unit_test(test_elements_of_windows),       cmocka_unit_test(test_elements_of_lines),
-        cmocka_unit_test(test_attributes_of_a_broadcast),
+        cmocka_unit_test(test_attributes_of_a_pool), cmocka_unit_test(test_attributes_of_a_graph),
+        cmocka_unit_test(test_attributes_of_codes),  cmocka_unit_test(test_empty_and_refused_cases_tell_nothing),
+        cmocka_unit_test(test_elements_of_windows),  cmocka_unit_test(test_elements_of_a_convolution),
+        cmocka_unit_test(test_elements_of_lines),    cmocka_unit_test(test_attributes_of_a_broadcast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
