@@ -68,6 +68,7 @@ void fault_no_launch(enum compiler_text which, json_t *doc);
 void fault_no_crossing(enum compiler_text which, json_t *doc);
 void fault_one_target(enum compiler_text which, json_t *doc);
 void fault_no_span(enum compiler_text which, json_t *doc);
+void fault_no_extents(enum compiler_text which, json_t *doc);
 void fault_other_constant(enum compiler_text which, json_t *doc);
 /* Programs: before the passes. */
 void fault_copies(struct nnv_relay_module *m);

@@ -89,6 +89,18 @@ void fault_no_span(enum compiler_text which, json_t *doc) {
         json_object_del(json_object_get(json_array_get(nodes, i), "attrs"), "span");
 }
 
+/* The first list is that of all constants, the others are of extents. */
+void fault_no_extents(enum compiler_text which, json_t *doc) {
+    const json_t *nodes = json_object_get(doc, "nodes");
+    bool first = true;
+    for (size_t i = 0; which == COMPILER_METADATA && i < json_array_size(nodes); i++) {
+        json_t *node = json_array_get(nodes, i), *list = json_object_get(node, "data");
+        if (strcmp(json_string_value(json_object_get(node, "type_key")), "Array") != 0) continue;
+        if (!first) json_array_clear(list);
+        first = false;
+    }
+}
+
 /* The list of all constants is the first that there is. */
 void fault_other_constant(enum compiler_text which, json_t *doc) {
     const json_t *nodes = json_object_get(doc, "nodes");

@@ -61,12 +61,31 @@ static bool is_node(const json_t *node, size_t n, struct nnv_text *why) {
     return says(why, "no node of TVM: ", type);
 }
 
+/* The node that a field of a node means. */
+static const json_t *meant(const json_t *nodes, const json_t *node, const char *field) {
+    const char *value = json_string_value(json_object_get(json_object_get(node, "attrs"), field));
+    return value ? json_array_get(nodes, strtoul(value, NULL, 10)) : NULL;
+}
+
+/* Whether a shape has as many extents as axes. */
+static bool is_shape(const json_t *nodes, const json_t *shape, struct nnv_text *why) {
+    const json_t *info = json_object_get(meant(nodes, shape, "struct_info_"), "attrs");
+    const char *ndim = json_string_value(json_object_get(info, "ndim"));
+    const json_t *extents = json_object_get(meant(nodes, shape, "values"), "data");
+    return (ndim && json_array_size(extents) == strtoul(ndim, NULL, 10)) ||
+           says(why, "extents are missing of a ", "shape");
+}
+
 static bool is_metadata(const json_t *doc, struct nnv_text *why) {
     const json_t *nodes = json_object_get(doc, "nodes");
     const size_t n = json_array_size(nodes);
     if ((size_t)json_integer_value(json_object_get(doc, "root")) >= n) return says(why, "there is no node ", "root");
-    for (size_t i = 0; i < n; i++)
-        if (!is_node(json_array_get(nodes, i), n, why)) return false;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *node = json_array_get(nodes, i);
+        const char *type = json_string_value(json_object_get(node, "type_key"));
+        if (!is_node(node, n, why)) return false;
+        if (!strcmp(type, "relax.expr.ShapeExpr") && !is_shape(nodes, node, why)) return false;
+    }
     return true;
 }
 
