@@ -212,6 +212,9 @@ static void shapes(void **state) {
                  cases[i][0]);
         gives(text, cases[i][1]);
     }
+    gives("def @main(%x: Tensor[(1, 2, ?, 5), float32], %w: Tensor[(2, 3, 2, 2), float32]) {\n"
+          "  nn.conv2d_transpose(%x, %w, channels=3, kernel_size=[2, 2], strides=[2, 2]) }",
+          "Tensor[(1, 3, ?, 10), float32]");
 }
 
 /* A text, and how its error begins (behind "a.relay:"). */
