@@ -246,4 +246,10 @@ test_each_seed_leaves_something_to_compare() {
     check 0 nnvts run --driver cpu --seed 317 --filter 'partition/mixed/25' --out out.open
     has "$OUT" "1 passed, 0 failed"
 }
+# The verdicts are kept, and what could not be written is named.
+test_no_room_for_reports() {
+    check 3 bash -c "trap '' XFSZ; ulimit -f 16; exec nnvts run -d cpu -k 'device/*' -o out"
+    has "$ERR" "out/clauses.json: cannot write: File too large"
+    same "$(verdicts out | grep -c PASS)" "$(wc -l <out/cases.tsv)"
+}
 run_tests
