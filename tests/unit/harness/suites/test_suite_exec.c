@@ -388,6 +388,55 @@ static void overwritten_constants(void **state) {
     assert_int_equal(values[BYTES + 1], 0x55);
 }
 
+/* --------------------------------------------------------- a driver without times */
+
+static enum nnvts_status (*prepare_timed)(struct nnvts_device *, const struct nnvts_model *,
+                                          const struct nnvts_prepare_config *, struct nnvts_prepared_model **);
+static enum nnvts_status (*execute_timed)(struct nnvts_prepared_model *, const struct nnvts_request *,
+                                          const struct nnvts_execution_config *, struct nnvts_execution_result *);
+
+static enum nnvts_status execute_untimed(struct nnvts_prepared_model *self, const struct nnvts_request *r,
+                                         const struct nnvts_execution_config *c,
+                                         struct nnvts_execution_result *answer) {
+    const enum nnvts_status status = execute_timed(self, r, c, answer);
+    answer->timing = (struct nnvts_timing){NNVTS_NO_TIME, NNVTS_NO_TIME};
+    return status;
+}
+
+static enum nnvts_status prepare_untimed(struct nnvts_device *self, const struct nnvts_model *model,
+                                         const struct nnvts_prepare_config *c, struct nnvts_prepared_model **out) {
+    const enum nnvts_status status = prepare_timed(self, model, c, out);
+    if (*out) {
+        execute_timed = (*out)->execute;
+        (*out)->execute = execute_untimed;
+    }
+    return status;
+}
+
+/** Who reports no times has not failed: that ten times the work takes longer is not asked of it. */
+static void no_times(void **state) {
+    const char *folder = getenv("NNVTS_TEST_DRIVERS");
+    struct nnv_err err = {0};
+    uint32_t phase;
+    (void)state;
+    nnv_client_close(&client);
+    const char *path = nnv_arena_printf(arena, "%s/cpu.so", folder ? folder : "build/drivers");
+    if (nnv_client_open(&client, path, NULL, &err) != NNV_OK) fail_msg("%s (make builds it)", err.text);
+    prepare_timed = client.device->prepare_model;
+    client.device->prepare_model = prepare_untimed;
+    const struct nnv_exec_case *c = nnv_exec_timing.cases;
+    while (strcmp(c->name, "grows") != 0) c++;
+    struct nnv_case_env env = {.config = &config, .client = &client, .arena = arena, .phase = &phase};
+    nnv_context_begin(&s, &env, &result);
+    x = (struct nnv_exec){.s = &s, .seed = 1};
+    c->run(&x);
+    nnv_context_end(&s);
+    assert_int_equal(result.verdict, NNVTS_UNSUPPORTED);
+    assert_non_null(strstr(result.reason.data, "the driver reports no times"));
+    nnv_context_release(&s, x.prepared);
+    client.device->prepare_model = prepare_timed;
+}
+
 /* ----------------------------------------------------------------------- names */
 
 static void names(void **state) {
@@ -410,6 +459,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(times),      TEST(variants), TEST(callbacks), TEST(loud_refusal),          TEST(refused_again),
         TEST(two_bursts), TEST(fenced),   TEST(fences),    TEST(overwritten_constants), TEST(names),
+        TEST(no_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
