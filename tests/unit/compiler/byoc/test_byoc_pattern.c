@@ -217,6 +217,11 @@ static void test_bad_tables(void **state) {
          "deeper than 64"},
         {"[{\"name\":\"a\",\"pattern\":\"*\",\"check\":[{}]}]", "[0].check[0]: a condition needs \"node\""},
         {"[{\"name\":\"a\",\"pattern\":\"*\",\"check\":[{\"node\":\"c\"}]}]", "no value with the id 'c'"},
+        {"[{\"name\":\"a\",\"pattern\":{\"op\":\"x\",\"id\":\"q\"},\"check\":[{\"node\":\"q\"}]}]",
+         "a condition needs \"attr\""},
+        {"[{\"name\":\"a\",\"pattern\":{\"op\":\"x\",\"id\":\"q\"},\"check\":[{\"node\":\"q\",\"attr\":\"a\",\"in\":[1]"
+         ",\"or\":1}]}]",
+         "[0].check[0]: unknown member 'or'"},
         {"[{\"name\":\"a\",\"name\":\"b\",\"pattern\":\"*\"}]", "P.json:1:"},
     };
     struct nnv_arena *arena = nnv_arena_new();
