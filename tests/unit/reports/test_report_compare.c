@@ -111,7 +111,6 @@ static void every_change(void **state) {
     fx_remove(&b);
 }
 
-/** Worse is: fails, or was not run. Not: is said to be unsupported, fails as expected, is fixed. */
 /** More cases than a table begins with: each is found under its name. */
 static void many_cases(void **state) {
     enum { CASES = 5000, WRONG = 4321 };
@@ -136,6 +135,7 @@ static void many_cases(void **state) {
     nnv_text_free(&bad);
 }
 
+/** Worse is: fails, or was not run. Not: is said to be unsupported, fails as expected, is fixed. */
 static void what_is_worse(void **state) {
     (void)state;
     static const struct {
