@@ -252,4 +252,19 @@ test_no_room_for_reports() {
     has "$ERR" "out/clauses.json: cannot write: File too large"
     same "$(verdicts out | grep -c PASS)" "$(wc -l <out/cases.tsv)"
 }
+# A refusal is right where the same model without its mistake, of the same type, is taken; else it shows nothing.
+test_refused_without_the_mistake() {
+    cat >pool.json <<'J'
+{"format":"nnvts-spec/1","name":"pool","min_version":"1.0","expect_failure":true,"relaxed":false,"main":{"operands":[
+{"type":"TENSOR_FLOAT32","dims":[1,1,1,1],"lifetime":"SUBGRAPH_INPUT","data":[1]},
+{"type":"INT32","dims":[],"lifetime":"CONSTANT_COPY","data":[1]},
+{"type":"INT32","dims":[],"lifetime":"CONSTANT_COPY","data":[7]},
+{"type":"TENSOR_FLOAT32","dims":[1,1,1,1],"lifetime":"SUBGRAPH_OUTPUT","data":[1]}],
+"operations":[{"type":"AVERAGE_POOL_2D","inputs":[0,1,1,1,1,1,2],"outputs":[3]}],"inputs":[0],"outputs":[3]},"referenced":[]}
+J
+    check 0 nnvts run -d cpu -s spec --specs pool.json -o right
+    check 1 nnvts run -d sample:quant -s spec --specs pool.json -o other
+    same "$(verdict right PASS) $(verdict other UNSUPPORTED)" "1 1"
+    has other/journal.jsonl "without the mistake: the driver does not support operation 0 (AVERAGE_POOL_2D)"
+}
 run_tests

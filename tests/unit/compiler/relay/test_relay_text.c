@@ -204,6 +204,8 @@ static void shapes(void **state) {
          "Tensor[(32, 5), float32]"},
         {"image.resize2d(%a, size=[3, 5])", "Tensor[(1, 4, 3, 5), float32]"},
         {"where(%a > 0f, %a, 0f)", "Tensor[(1, 4, 8, 6), float32]"},
+        {"cumsum(%a, axis=1)", "Tensor[(1, 4, 8, 6), float32]"},
+        {"cumprod(%a)", "Tensor[(192), float32]"},
     };
     char text[512];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
