@@ -67,6 +67,29 @@ static void one_output_may_be_undefined(void **state) {
     fake.values = NULL;
 }
 
+/** All of an output may be infinite where an input is; NaN made of it, and infinities of else, show nothing. */
+static void infinities_of_inputs_stay_what_they_are(void **state) {
+    static const struct {
+        float in, out;
+        enum nnvts_verdict verdict;
+    } cases[] = {
+        {INFINITY, INFINITY, NNVTS_PASS}, {-INFINITY, -INFINITY, NNVTS_PASS}, {INFINITY, NAN, NNVTS_UNTRUSTED},
+        {NAN, INFINITY, NNVTS_UNTRUSTED}, {3, INFINITY, NNVTS_UNTRUSTED},
+    };
+    (void)state;
+    const struct nnv_spec *spec = fake_spec(SUM, arena);
+    fake.values = spec->outputs;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        for (int i = 0; i < 6; i++) {
+            ((float *)spec->inputs[0].data)[i] = cases[c].in;
+            ((float *)spec->outputs[0].data)[i] = cases[c].out;
+        }
+        assert_int_equal(judge(spec, NNV_PRECISION_NNAPI), cases[c].verdict);
+        assert_int_equal(judge(spec, NNV_PRECISION_AOSP), cases[c].verdict);
+    }
+    fake.values = NULL;
+}
+
 static void wrong_answers_fail(void **state) {
     (void)state;
     const struct nnv_spec *spec = fake_spec(SUM, arena);
@@ -459,6 +482,7 @@ int main(void) {
         TEST(wrong_answers_fail),
         TEST(undefined_is_no_evidence),
         TEST(one_output_may_be_undefined),
+        TEST(infinities_of_inputs_stay_what_they_are),
         TEST(numbers_are_told_with_their_signs),
         TEST(results_begin_anew),
         TEST(answers_are_kept),
