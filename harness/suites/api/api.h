@@ -226,8 +226,8 @@ enum { NNV_API_WORK_SIDE = 256, NNV_API_WORK_ELEMS = NNV_API_WORK_SIDE * NNV_API
 /** An input, all 0, and two outputs for work. */
 extern float nnv_api_squares[3][NNV_API_WORK_ELEMS];
 /**
- * A finished compilation of nnv_api_net_chain() that takes some 10 ms, as measured: length additions. took_ns may be
- * NULL. NULL: the case has failed.
+ * A finished compilation of nnv_api_net_chain() that takes some 10 ms, by the least of some measurements, so that what
+ * else the machine does is not taken for work: length additions. took_ns may be NULL. NULL: the case has failed.
  */
 ANeuralNetworksCompilation *nnv_api_work(struct nnv_api *a, uint32_t *length, uint64_t *took_ns);
 /** An execution of it into one of the outputs, which is emptied. */

@@ -148,6 +148,8 @@ bool nnv_api_check_floats(struct nnv_api *a, const char *what, const float *got,
 
 /* ---------------------------------------------------------------------- work */
 
+enum { WORK_NS = 10000000 }; /* at least */
+
 float nnv_api_squares[3][NNV_API_WORK_ELEMS];
 
 ANeuralNetworksExecution *nnv_api_work_execution(struct nnv_api *a, ANeuralNetworksCompilation *work, float *out) {
@@ -160,18 +162,30 @@ ANeuralNetworksExecution *nnv_api_work_execution(struct nnv_api *a, ANeuralNetwo
                : NULL;
 }
 
+/** Nanoseconds of an execution where the machine lets it: the least of some, one if that is little. 0: it failed. */
+static uint64_t measure_work(struct nnv_api *a, ANeuralNetworksCompilation *work) {
+    enum { TIMES = 3 };
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < TIMES && least > WORK_NS; i++) {
+        ANeuralNetworksExecution *e = nnv_api_work_execution(a, work, nnv_api_squares[1]);
+        const uint64_t start = nnv_now_ns();
+        if (!nnv_api_compute(a, e)) return 0;
+        const uint64_t took = nnv_now_ns() - start;
+        if (took < least) least = took;
+    }
+    return least;
+}
+
 ANeuralNetworksCompilation *nnv_api_work(struct nnv_api *a, uint32_t *length, uint64_t *took_ns) {
     memset(nnv_api_squares[0], 0, sizeof nnv_api_squares[0]);
     for (*length = 5;; *length *= 4) {
         struct nnv_api_net net;
         if (!nnv_api_net_chain(a, NNV_API_WORK_SIDE, *length, &net)) return NULL;
         ANeuralNetworksCompilation *c = nnv_api_compiled(&net);
-        ANeuralNetworksExecution *e = nnv_api_work_execution(a, c, nnv_api_squares[1]);
-        const uint64_t start = nnv_now_ns();
-        if (!nnv_api_compute(a, e)) return NULL;
-        const uint64_t took = nnv_now_ns() - start;
+        const uint64_t took = measure_work(a, c);
+        if (!took) return NULL;
         if (took_ns) *took_ns = took;
-        if (took > 10000000 || *length > NNV_API_MAX_OPERATIONS / 4) return c;
+        if (took > WORK_NS || *length > NNV_API_MAX_OPERATIONS / 4) return c;
     }
 }
 

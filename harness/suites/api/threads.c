@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file threads.c Several threads at once, and what is left behind when all is done. */
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -251,6 +252,7 @@ struct turn {
     const struct nnvts_ndk *nn;
     ANeuralNetworksExecution *execution;
     ANeuralNetworksBurst *burst;
+    sem_t *begins; /**< posted when it begins; NULL: nobody waits for that */
     uint64_t began, ended;
     int code;
 };
@@ -258,6 +260,7 @@ struct turn {
 static void *take_turn(void *p) {
     struct turn *t = p;
     t->began = nnv_now_ns();
+    if (t->begins) sem_post(t->begins);
     t->code = t->nn->Execution_burstCompute(t->execution, t->burst);
     t->ended = nnv_now_ns();
     return NULL;
@@ -266,11 +269,19 @@ static void *take_turn(void *p) {
 /** Two at once, the second in the first quarter of the first; how many were refused, -1: the case has failed. */
 static int two_turns(struct nnv_api *a, struct turn turn[2], uint64_t took, uint32_t length) {
     pthread_t thread;
+    sem_t begins;
     int refused = 0;
-    if (pthread_create(&thread, NULL, take_turn, &turn[0]) != 0) return -1;
+    sem_init(&begins, 0, 0);
+    turn[0].begins = &begins;
+    if (pthread_create(&thread, NULL, take_turn, &turn[0]) != 0) {
+        sem_destroy(&begins);
+        return -1;
+    }
+    while (sem_wait(&begins) != 0) continue;
     usleep((useconds_t)(took / 4000));
     take_turn(&turn[1]);
     pthread_join(thread, NULL);
+    sem_destroy(&begins);
     for (int i = 0; i < 2; i++) {
         if (!nnv_api_check(a, "Execution_burstCompute, two at once,", turn[i].code,
                            NNV_API_NO_ERROR | NNV_API_BAD_STATE))
