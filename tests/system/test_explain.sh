@@ -90,7 +90,7 @@ test_the_steps_are_told() {
     check 1 nnvts run --driver faulty:pool-offset-ignored --suite exec --tier smoke --out out
     has "$OUT" "1 bug behind"
     grep -E "values are wrong; bytes # to # of # were never written; only in exec/memory/(one_pool and exec/memory/pool_offset_fd_only|pool_offset_fd_only and exec/memory/one_pool)" "$OUT" >told ||
-        fail "does not say in which steps"
+        fail "does not say in which steps, but: $(grep " x " "$OUT")"
     check 1 nnvts run --driver faulty:rnn-state-kept --filter 'suite:exec & !exec/at_once/*' --tier smoke --out out
     has "$OUT" "values are wrong; only where the case is exec/again/RNN"
 }
